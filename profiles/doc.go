@@ -1,0 +1,62 @@
+// Package profiles knows what each version of the metastore's interface has
+// (inventories), what the gateway does with it (rules and rows), and compiles
+// both into the plans that package rewrite runs.
+//
+// It owns every method, struct and field name: outside this package nothing
+// but the in-memory metastore and tests spells one. It does not know catalogs,
+// sessions or bytes on the wire; routing is package route's, walking is
+// package rewrite's, and answers are named here but given elsewhere.
+//
+// # Inventories
+//
+// One text file a version in data/inventory, a line a method, struct or enum,
+// so that a new version reviews as a diff:
+//
+//	# a comment
+//	method get_table(1:dbname string; 2:tbl_name string) Table throws 1 MetaException; 2 NoSuchObjectException
+//	base oneway shutdown() void
+//	struct GetTableRequest 1!dbName string; 2!tblName string; 4?catName string; 10?engine string=hive
+//	union RequestPartsSpec 1:names list<string>; 2:exprs list<DropPartitionsExpr>
+//	exception MetaException 1:message string
+//	enum LockType SHARED_READ=1 SHARED_WRITE=2 EXCLUSIVE=3
+//
+// A field is its id, a mark, its name and its type: ":" default, "!" required,
+// "?" optional requiredness; "=" and one word give the IDL's default value. A
+// method that a base service (fb303) brings begins with "base". An exception
+// whose name is left out is called "o" and its id, as the IDL has nearly all
+// of them. Types are bool, byte, i16, i32, i64, double, string, binary,
+// list<T>, set<T>, map<K,V>, or a struct, union, exception or enum of the file
+// in any order. Methods stand in the order of the IDL, the rest by name.
+// convert.py beside the folder makes such a file from neutral JSON.
+//
+// Where the twelve files come from (all with the base service fb303):
+//
+//	apache-2.3.9 3.1.3 4.0.0 4.0.1 4.1.0   release interface text, equal to the
+//	                                       class files of the published hive-exec
+//	apache-2.3.10 4.2.0                    class files of the published hive-exec
+//	apache-master-2026                     development text, may still move
+//	hdp-3.1.0.0-78 3.1.4.0-315 3.1.5.0-152 3.1.5.178   vendor tags
+//
+// AutoInventory is all of them in one: what a port must understand that does not know
+// its client's version. A field id may have several meanings there; nearly
+// all differ in wire type, and the rules decide the rest (clashes).
+//
+// # Rules
+//
+// data/fields.yaml says, by the IDL's names and never by ids, which fields and
+// arguments carry names, and why those that look like names are none.
+// data/methods.yaml has one row a method: class, where, answer, hold, replay,
+// cache, and argument rules of its own. A method that only an inventory has
+// (a vendor's) gets a derived row: a write, routed by the names that the
+// argument defaults and struct rules find in it.
+//
+// # Plans
+//
+// Compile(front, back) makes the plans for clients that speak front and a
+// backend that speaks back: calls are walked with the front's fields, replies
+// with the back's. Auto is the pair of AutoInventory with itself. Names and ids are planned
+// here today; what differs between two versions (other ids, required fields,
+// enum values) joins where shapes are made, in shape.go.
+//
+// Everything returned is shared and must not be changed.
+package profiles

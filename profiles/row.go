@@ -1,0 +1,64 @@
+package profiles
+
+import "hmsgate/rewrite"
+
+// Class says what kind of call a method is, for policies, limits, metrics and
+// the fault table.
+type Class uint8
+
+const (
+	Write    Class = iota // the zero value is the careful one
+	Read                  // metadata read: may be replayed before its first reply byte
+	List                  // read that names databases, merged over catalogs
+	Txn                   // transaction life
+	Lock                  // lock life
+	Global                // read of something that belongs to no database (roles, resource plans)
+	GlobalWrite           // write of such a thing
+	Identity              // set_ugi, delegation tokens
+	Local                 // the gateway's own (fb303, catalogs)
+)
+
+// Where says how a call finds its backend.
+type Where uint8
+
+const (
+	ByNames    Where = iota // by the names in it; without any, the default catalog
+	AtDefault               // always the default catalog
+	NeedsNames              // by its names; a call without any is a namespace-less write: refused when there are several catalogs (routing.global-writes)
+	Nowhere                 // answered by the gateway
+)
+
+// Row is what the gateway does with one method.
+type Row struct {
+	Method string
+	Class  Class
+	Where  Where
+	Answer string // name of an answer of internal/answer, "" when the call is forwarded
+	Hold   bool   // the whole call is held before it is routed
+	Replay bool   // may be sent again when its reply was lost before the first byte
+	Cache  string // what a cache may keep of it, "" for nothing
+	Derived bool  // made from argument defaults, no row in the rules
+	Oneway bool
+	Note   string
+
+	// Ids under which the method declares these exceptions in every inventory
+	// that has the method; 0 when it does not, or when they differ.
+	Meta, NoSuchObject, InvalidOperation int16
+}
+
+// Plans is what one pairing of front and back compiles to.
+type Plans struct {
+	Front, Back string // labels; "auto" for the union of all inventories
+	Call, Reply *rewrite.Plan
+	byName      map[string]*MethodPlan
+}
+
+// MethodPlan is a method's row with its entry points into the plans.
+type MethodPlan struct {
+	Row
+	CallRoot, ReplyRoot rewrite.RootID
+}
+
+// Method finds a method by its bytes as they came, without allocating; nil
+// for a method that no inventory has.
+func (p *Plans) Method(name []byte) *MethodPlan { return p.byName[string(name)] }
