@@ -1,0 +1,200 @@
+package metrics
+
+import (
+	"net/http"
+	"runtime"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// DefaultPrefix begins the name of every metric of the gateway.
+const DefaultPrefix = "hmsgate_"
+
+// other is the label value of everything outside a closed list.
+const other = "other"
+
+// Buckets of the Java proxy, so that quantiles of before and after a migration compare.
+var buckets = []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+
+// Closed lists of label values.
+var (
+	// Why a connection was closed at the door.
+	refusals = strings.Fields("limit client_limit draining transport")
+	// What a peer on the port seemed to be: the names of frame.Peer, and what is known only after the sniff.
+	peers = strings.Fields("raw framed old-binary compact framed-compact sasl tls http proxy")
+	// What went wrong with a backend.
+	failures = strings.Fields("connect timeout closed broken_reply protocol preamble")
+	// How a drain ended.
+	drainEnds = strings.Fields("clean cut")
+)
+
+// Options of a Registry. The zero value is good.
+type Options struct {
+	Prefix  string // DefaultPrefix when empty
+	Version string // label of build_info
+}
+
+// A Registry owns the metrics of one process. It is safe for concurrent use.
+type Registry struct {
+	prom *prometheus.Registry
+
+	requests, defaultRouted, filtered *prometheus.CounterVec
+	duration                          *prometheus.HistogramVec
+	bytesIn, bytesOut                 prometheus.Counter
+
+	ambiguous, shadowed, hintWrites prometheus.Counter
+	backendFailures, fanoutDegraded *prometheus.CounterVec
+	clients, held, backendConns     prometheus.Gauge
+	accepted                        prometheus.Counter
+	refused, unexpected, drains     closed
+}
+
+// New makes a Registry with every metric of the gateway, the process and the Go runtime.
+func New(o Options) *Registry {
+	if o.Prefix == "" {
+		o.Prefix = DefaultPrefix
+	}
+	f := factory{prom: prometheus.NewRegistry(), prefix: o.Prefix}
+	f.prom.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	bytes := f.counters("bytes_total", "Bytes of calls read from clients and of replies written to them.", "direction")
+	build := f.gauges("build_info", "Constant 1, labelled with the version.", "version", "go_version")
+	build.WithLabelValues(o.Version, runtime.Version()).Set(1)
+	return &Registry{
+		prom: f.prom,
+		requests: f.counters("requests_total", "Calls that ended, by outcome.",
+			"method", "catalog", "backend", "status"),
+		duration: f.histograms("request_duration_seconds", "From a call's first byte to its reply's last.",
+			"method", "catalog", "backend"),
+		bytesIn: bytes.WithLabelValues("call"), bytesOut: bytes.WithLabelValues("reply"),
+		defaultRouted: f.counters("default_catalog_routed_total",
+			"Calls without a namespace that went to the default catalog.", "method"),
+		filtered: f.counters("filtered_objects_total", "Objects taken out of replies.",
+			"method", "catalog", "object_type"),
+		ambiguous:       f.counter("routing_ambiguous_total", "Calls refused because they name two catalogs."),
+		shadowed:        f.counter("shadowed_database_total", "Databases of the default catalog hidden by a catalog's prefix."),
+		hintWrites:      f.counter("catalog_hint_writes_total", "Writes routed by a catalog field, not by the database's name."),
+		backendFailures: f.counters("backend_failures_total", "Faults of backends.", "backend", "exception"),
+		fanoutDegraded:  f.counters("fanout_degraded_total", "Merged answers that had to do without a catalog.", "catalog"),
+		clients:         f.gauge("client_connections", "Open client connections."),
+		backendConns:    f.gauge("backend_connections", "Open backend connections."),
+		held:            f.gauge("held_bytes", "Bytes of messages held in memory until they are whole."),
+		accepted:        f.counter("client_connections_total", "Accepted client connections."),
+		refused: f.closed("client_connections_refused_total", "Client connections closed at the door.",
+			"reason", refusals),
+		unexpected: f.closed("unexpected_bytes_total", "Connections closed for their first bytes, by what the peer seems to be.",
+			"kind", peers),
+		drains: f.closed("drains_total", "Drains, by how they ended.", "result", drainEnds),
+	}
+}
+
+// Handler serves the metrics in the format the scraper asks for.
+func (r *Registry) Handler() http.Handler {
+	return promhttp.HandlerFor(r.prom, promhttp.HandlerOpts{Registry: r.prom})
+}
+
+// ClientOpened counts an accepted client connection; ClientClosed its end.
+func (r *Registry) ClientOpened() { r.accepted.Inc(); r.clients.Inc() }
+func (r *Registry) ClientClosed() { r.clients.Dec() }
+
+// BackendOpened counts a dialled backend connection; BackendClosed its end.
+func (r *Registry) BackendOpened() { r.backendConns.Inc() }
+func (r *Registry) BackendClosed() { r.backendConns.Dec() }
+
+// Refused counts a client connection closed at the door: limit, client_limit, draining, transport or other.
+func (r *Registry) Refused(reason string) { r.refused.inc(reason) }
+
+// Unexpected counts a connection closed for its first bytes, by the name of the frame.Peer it seems to be.
+func (r *Registry) Unexpected(kind string) { r.unexpected.inc(kind) }
+
+// Held adds to, or with a negative number takes from, the bytes held in memory.
+func (r *Registry) Held(n int64) { r.held.Add(float64(n)) }
+
+// Ambiguous counts a call refused because it names two catalogs.
+func (r *Registry) Ambiguous() { r.ambiguous.Inc() }
+
+// Shadowed counts a database of the default catalog hidden by a catalog's prefix.
+func (r *Registry) Shadowed() { r.shadowed.Inc() }
+
+// HintWrite counts a write routed by a catalog field.
+func (r *Registry) HintWrite() { r.hintWrites.Inc() }
+
+// FanoutDegraded counts a merged answer that had to do without a catalog, which must be a configured one.
+func (r *Registry) FanoutDegraded(catalog string) { r.fanoutDegraded.WithLabelValues(catalog).Inc() }
+
+// BackendFailed counts a fault of a backend, which must be a configured one: connect, timeout, closed,
+// broken_reply, protocol, preamble or other.
+func (r *Registry) BackendFailed(backend, kind string) {
+	if !contains(failures, kind) {
+		kind = other
+	}
+	r.backendFailures.WithLabelValues(backend, kind).Inc()
+}
+
+// Drained counts a drain: clean, or cut when connections had to be closed in the middle of a call.
+func (r *Registry) Drained(result string) { r.drains.inc(result) }
+
+// A closed family has one label and all its series from the start, so that an alert on its rate works
+// before the first event.
+type closed map[string]prometheus.Counter
+
+func (c closed) inc(value string) {
+	n, ok := c[value]
+	if !ok {
+		n = c[other]
+	}
+	n.Inc()
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// A factory makes and registers metrics under one prefix. MustRegister can only fail on two equal names,
+// which the first test of this package would show.
+type factory struct {
+	prom   *prometheus.Registry
+	prefix string
+}
+
+func (f factory) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: f.prefix + name, Help: help}, labels)
+	f.prom.MustRegister(v)
+	return v
+}
+
+func (f factory) counter(name, help string) prometheus.Counter {
+	return f.counters(name, help).WithLabelValues()
+}
+
+func (f factory) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: f.prefix + name, Help: help}, labels)
+	f.prom.MustRegister(v)
+	return v
+}
+
+func (f factory) gauge(name, help string) prometheus.Gauge {
+	return f.gauges(name, help).WithLabelValues()
+}
+
+func (f factory) histograms(name, help string, labels ...string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: f.prefix + name, Help: help, Buckets: buckets}, labels)
+	f.prom.MustRegister(v)
+	return v
+}
+
+func (f factory) closed(name, help, label string, values []string) closed {
+	v, c := f.counters(name, help, label), closed{}
+	for _, x := range append(values[:len(values):len(values)], other) {
+		c[x] = v.WithLabelValues(x)
+	}
+	return c
+}
