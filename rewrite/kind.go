@@ -1,0 +1,79 @@
+package rewrite
+
+// Kind says what a planned value is, and so how the other side writes it.
+type Kind uint8
+
+// The closed list of kinds. The first group is edited in the stream; the
+// second passes untouched (its rewriting needs more than a splice).
+const (
+	None          Kind = iota
+	DB                 // database name, plain
+	DBAt               // database name, also as "@cat#db" (Hive MetaStoreUtils.parseDbName)
+	Cat                // catalog name
+	Pattern            // database pattern, plain
+	PatternAt          // database pattern, also as "@cat#pattern"
+	TableFull          // "db.table"
+	TableMaybe         // "table" or "db.table" (ShowLocksRequest.tablename)
+	WriteIDs           // "db.table:highwater:minopen:open:aborted"
+	WriteIDsMulti      // "txn$db.table:...$db2.table2:..."
+	Policy             // replication policy: "db", "db.*" or "db.table"
+	LockID             // i64 ids that belong to one backend
+	TxnID
+	WriteID
+	CompactionID
+
+	SQL          // view and procedure text
+	Params       // string map, some of whose values name databases
+	ParamsText   // the same map as one string
+	JSON         // notification and write-event bodies
+	PropertyPath // property-store keys
+	Text         // prose for people
+	kinds
+)
+
+var kindNames = [kinds]string{
+	None: "none", DB: "db", DBAt: "db@", Cat: "cat", Pattern: "db_pattern", PatternAt: "db_pattern@",
+	TableFull: "table_full", TableMaybe: "table_maybe", WriteIDs: "writeid_list", WriteIDsMulti: "writeid_multi",
+	Policy: "repl_policy", LockID: "lock_id", TxnID: "txn_id", WriteID: "write_id", CompactionID: "compaction_id",
+	SQL: "sql", Params: "params", ParamsText: "params_text", JSON: "json", PropertyPath: "property_path", Text: "text",
+}
+
+func (k Kind) String() string {
+	if k < kinds {
+		return kindNames[k]
+	}
+	return "kind?"
+}
+
+// ParseKind finds a kind by the name that rules use.
+func ParseKind(s string) (Kind, bool) {
+	for k, n := range kindNames {
+		if n == s {
+			return Kind(k), true
+		}
+	}
+	return None, false
+}
+
+// Opaque kinds pass untouched.
+func (k Kind) Opaque() bool { return k >= SQL }
+
+// Number says whether values of the kind are i64 ids, not strings.
+func (k Kind) Number() bool { return k >= LockID && k <= CompactionID }
+
+// Names gives the other side's form of a name: the backend's for a call, the
+// client's for a reply. One value serves one call. An error (only for calls)
+// ends the walk: the name belongs elsewhere than the call was routed.
+type Names interface {
+	// Append appends the other side's form of name, a value of kind k, to
+	// dst. name is valid only during the call. WriteIDs never comes here:
+	// the walker cuts its head and passes it as TableFull.
+	Append(dst []byte, k Kind, name []byte) ([]byte, error)
+	// ID gives the other side's form of an i64 id of kind k.
+	ID(k Kind, id int64) (int64, error)
+	// Keep says whether a list element with this name stays in the list.
+	Keep(k Kind, name []byte) bool
+	// Strict says whether this direction refuses what it cannot read (a
+	// call), or copies it unseen (a reply).
+	Strict() bool
+}
