@@ -7,15 +7,15 @@ import "hmsgate/rewrite"
 type Class uint8
 
 const (
-	Write    Class = iota // the zero value is the careful one
-	Read                  // metadata read: may be replayed before its first reply byte
-	List                  // read that names databases, merged over catalogs
-	Txn                   // transaction life
-	Lock                  // lock life
-	Global                // read of something that belongs to no database (roles, resource plans)
-	GlobalWrite           // write of such a thing
-	Identity              // set_ugi, delegation tokens
-	Local                 // the gateway's own (fb303, catalogs)
+	Write       Class = iota // the zero value is the careful one
+	Read                     // metadata read: may be replayed before its first reply byte
+	List                     // read that names databases, merged over catalogs
+	Txn                      // transaction life
+	Lock                     // lock life
+	Global                   // read of something that belongs to no database (roles, resource plans)
+	GlobalWrite              // write of such a thing
+	Identity                 // set_ugi, delegation tokens
+	Local                    // the gateway's own (fb303, catalogs)
 )
 
 // Where says how a call finds its backend.
@@ -30,16 +30,16 @@ const (
 
 // Row is what the gateway does with one method.
 type Row struct {
-	Method string
-	Class  Class
-	Where  Where
-	Answer string // name of an answer of internal/answer, "" when the call is forwarded
-	Hold   bool   // the whole call is held before it is routed
-	Replay bool   // may be sent again when its reply was lost before the first byte
-	Cache  string // what a cache may keep of it, "" for nothing
-	Derived bool  // made from argument defaults, no row in the rules
-	Oneway bool
-	Note   string
+	Method  string
+	Class   Class
+	Where   Where
+	Answer  string // name of an answer of internal/answer, "" when the call is forwarded
+	Hold    bool   // the whole call is held before it is routed
+	Replay  bool   // may be sent again when its reply was lost before the first byte
+	Cache   string // what a cache may keep of it, "" for nothing
+	Derived bool   // made from argument defaults, no row in the rules
+	Oneway  bool
+	Note    string
 
 	// Ids under which the method declares these exceptions in every inventory
 	// that has the method; 0 when it does not, or when they differ.
@@ -57,8 +57,13 @@ type Plans struct {
 type MethodPlan struct {
 	Row
 	CallRoot, ReplyRoot rewrite.RootID
+
+	call, reply *shape // for Explain
 }
 
 // Method finds a method by its bytes as they came, without allocating; nil
 // for a method that no inventory has.
 func (p *Plans) Method(name []byte) *MethodPlan { return p.byName[string(name)] }
+
+// Methods are the names of all methods of the plans, sorted.
+func (p *Plans) Methods() []string { return sortedKeys(p.byName) }

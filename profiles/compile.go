@@ -1,0 +1,139 @@
+package profiles
+
+import (
+	"fmt"
+	"sync"
+
+	"hmsgate/rewrite"
+)
+
+// Compile makes the plans for clients that speak front and a backend that
+// speaks back: calls are walked with front's fields, replies with back's.
+// A method that back lacks keeps front's reply: it is forwarded and its
+// answer, most likely UNKNOWN_METHOD, comes back.
+func Compile(front, back *Inventory) (*Plans, error) {
+	r, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	return compile(r, front, back)
+}
+
+var auto = sync.OnceValue(func() *Plans {
+	u, err := AutoInventory()
+	if err != nil {
+		panic(err) // compiled-in data that no test would have let through
+	}
+	p, err := Compile(u, u)
+	if err != nil {
+		panic(err)
+	}
+	return p
+})
+
+// Auto is the plans of a port and a backend of which no version is known,
+// compiled on first use.
+func Auto() *Plans { return auto() }
+
+func compile(r *rules, front, back *Inventory) (*Plans, error) {
+	invs, err := all()
+	if err != nil {
+		return nil, err
+	}
+	invs = append(invs, own(front, back)...)
+	p := &Plans{Front: front.Label, Back: back.Label, byName: make(map[string]*MethodPlan, len(front.Methods))}
+	calls, replies, missing := newShaper(front, r, false), newShaper(back, r, true), newShaper(front, r, true)
+	for _, name := range sortedKeys(front.Methods) {
+		m := front.Methods[name]
+		mp := &MethodPlan{Row: r.rowOf(m, invs)}
+		if mp.call, err = calls.call(m); err != nil {
+			return nil, err
+		}
+		if b := back.Methods[name]; b != nil {
+			mp.reply, err = replies.reply(b)
+		} else {
+			mp.reply, err = missing.reply(m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.byName[name] = mp
+	}
+	b, err := p.build(calls.order, true)
+	if err != nil {
+		return nil, fmt.Errorf("%s to %s: calls: %w", front.Label, back.Label, err)
+	}
+	p.Call = b
+	if p.Reply, err = p.build(append(replies.order, missing.order...), false); err != nil {
+		return nil, fmt.Errorf("%s to %s: replies: %w", front.Label, back.Label, err)
+	}
+	return p, nil
+}
+
+// own are the inventories among the two that are not built in: a site's. The
+// union says nothing about exceptions that its parts do not say better.
+func own(front, back *Inventory) []*Inventory {
+	var out []*Inventory
+	for _, inv := range []*Inventory{front, back} {
+		if have, err := Load(inv.Label); inv.Label != AutoLabel && (err != nil || have != inv) {
+			out = append(out, inv)
+		}
+	}
+	return out
+}
+
+// build feeds the shapes of one direction to a builder.
+func (p *Plans) build(shapes []*shape, call bool) (*rewrite.Plan, error) {
+	settle(shapes)
+	b := rewrite.NewBuilder()
+	for _, sh := range shapes {
+		sh.id = b.Node(sh.name)
+		if sh.union {
+			b.Union(sh.id)
+		}
+	}
+	for _, sh := range shapes {
+		for i := range sh.edges {
+			e := &sh.edges[i]
+			if !e.latch && !e.repeat && !e.value.has(false) {
+				continue
+			}
+			a := e.value.action(call)
+			a.When, a.Latch = e.when, e.latch
+			a.Repeat = e.repeat && !e.value.has(false)
+			b.Field(sh.id, e.id, e.wire, a)
+		}
+	}
+	for _, name := range sortedKeys(p.byName) {
+		mp := p.byName[name]
+		if call {
+			mp.CallRoot = b.Root(mp.call.id)
+		} else {
+			mp.ReplyRoot = b.Root(mp.reply.id)
+		}
+	}
+	return b.Build()
+}
+
+// action is what the plan does with a value. Every name in a call takes part
+// in routing.
+func (v *value) action(call bool) rewrite.Action {
+	switch {
+	case v == nil || !v.has(false):
+		return rewrite.Action{}
+	case v.kind != rewrite.None:
+		return rewrite.Action{Do: rewrite.Name, Kind: v.kind, Route: call && !v.kind.Number()}
+	case v.into != nil:
+		return rewrite.Action{Do: rewrite.Into, Node: v.into.id}
+	}
+	a := rewrite.Action{Do: rewrite.Each, Type: v.wire}
+	if v.elem.has(false) {
+		e := v.elem.action(call)
+		a.Elem = &e
+	}
+	if v.key.has(false) {
+		k := v.key.action(call)
+		a.Key = &k
+	}
+	return a
+}
