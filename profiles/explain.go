@@ -107,8 +107,9 @@ func (t *tree) shape(sh *shape, path, names string) {
 			continue
 		}
 		p, n := join(path, strconv.Itoa(int(e.id))), join(names, e.name)
-		if !e.value.has(true) {
-			t.rows = append(t.rows, [4]string{p, n, frame.TypeName(e.wire), strings.TrimPrefix(e.marks(), ", ")})
+		if m := e.marks(); m != "" && (!e.value.has(true) || e.value.into != nil) {
+			t.rows = append(t.rows, [4]string{p, n, frame.TypeName(e.wire), strings.TrimPrefix(m, ", ")})
+			t.value(e.value, p, n, "")
 			continue
 		}
 		t.value(e.value, p, n, e.marks())

@@ -171,7 +171,7 @@ func (u rule) fits(t *TypeRef) bool {
 	case t.Wire == frame.Map:
 		return u.kind.Opaque() && t.holds(frame.String)
 	}
-	return fitsKind(u.kind, t)
+	return u.kind != rewrite.None && fitsKind(u.kind, t)
 }
 
 // fitsKind looks at a string or i64, or at the elements of lists and sets.
