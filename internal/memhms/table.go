@@ -1,0 +1,200 @@
+package memhms
+
+import (
+	"strconv"
+
+	"hmsgate/internal/hms"
+)
+
+func init() {
+	for _, m := range []string{"create_table", "create_table_with_environment_context", "create_table_req", "create_table_with_constraints"} {
+		add(m, (*Server).createTable, "")
+	}
+	add("get_table", (*Server).getTable, "")
+	add("get_table_req", (*Server).getTable, "table")
+	for _, m := range []string{"drop_table", "drop_table_with_environment_context", "drop_table_req"} {
+		add(m, (*Server).dropTable, "")
+	}
+	for _, m := range []string{"get_fields", "get_fields_with_environment_context"} {
+		add(m, (*Server).getFields, "")
+	}
+	add("get_fields_req", (*Server).getFields, "fields")
+	for _, m := range []string{"get_schema", "get_schema_with_environment_context"} {
+		add(m, (*Server).getSchema, "")
+	}
+	add("get_schema_req", (*Server).getSchema, "fields")
+	add("translate_table_dryrun", (*Server).translateTable, "")
+	add("truncate_table", (*Server).truncateTable, "")
+	add("truncate_table_req", (*Server).truncateTable, "")
+}
+
+const lastDDL = "transient_lastDdlTime"
+
+func isView(t hms.Struct) bool     { return t.Str("tableType") == "VIRTUAL_VIEW" }
+func isExternal(t hms.Struct) bool { return t.Str("tableType") == "EXTERNAL_TABLE" }
+func isAcid(t hms.Struct) bool     { return params(t)["transactional"] == "true" }
+
+// nameOfTable is where a Table says it belongs.
+func (s *Server) nameOfTable(t hms.Struct) dbName {
+	n := dbName{cat: t.Str("catName"), db: t.Str("dbName"), raw: t.Str("dbName")}
+	if n.cat == "" || !s.era.catalogs {
+		n.cat = defaultCatalog
+	}
+	return n
+}
+
+func (s *Server) createTable(c *call) (any, error) {
+	t := c.strct("tbl", "table")
+	if t == nil {
+		return nil, throw(invalidObject, "null is not a valid object name")
+	}
+	n, name := s.nameOfTable(t), t.Str("tableName")
+	if !s.validName(name) {
+		return nil, throw(invalidObject, "%s is not a valid object name", name)
+	}
+	d := s.find(n)
+	if d == nil {
+		return nil, throw(invalidObject, "%s", s.noDatabase(n))
+	}
+	if d.tables[ident(name)] != nil {
+		if s.era.catalogs {
+			name = s.qualified(n, name)
+		}
+		return nil, throw(alreadyExists, "Table %s already exists", name)
+	}
+	if s.era.four && t.Str("tableType") == "MANAGED_TABLE" && isAcid(t) && len(c.strs("processorcapabilities")) == 0 {
+		return nil, throw(meta, "Processor has no capabilities, cannot create an ACID table.")
+	}
+	obj := s.newTable(t, n, d)
+	if s.era.four {
+		obj["id"] = s.next("table")
+	}
+	d.tables[ident(name)] = &table{obj: obj, parts: map[string]*partition{}, stats: map[string]hms.Struct{}, marks: map[string]bool{}}
+	return nil, nil
+}
+
+// newTable is a table as the store keeps it: names lower-cased, defaults filled.
+func (s *Server) newTable(t hms.Struct, n dbName, d *database) hms.Struct {
+	out := t.Clone()
+	out["dbName"], out["tableName"] = ident(n.db), ident(t.Str("tableName"))
+	if s.era.catalogs {
+		out["catName"] = ident(n.cat)
+		if out["ownerType"] == nil {
+			out["ownerType"] = int32(1) // the IDL's default, PrincipalType USER
+		}
+	}
+	p := params(t)
+	if out.Str("tableType") == "" {
+		out["tableType"] = "MANAGED_TABLE"
+	}
+	if p["EXTERNAL"] == "TRUE" && out.Str("tableType") == "MANAGED_TABLE" {
+		out["tableType"] = "EXTERNAL_TABLE"
+	}
+	s.translate(out, p)
+	now := s.now()
+	out["createTime"] = int32(now)
+	p[lastDDL] = strconv.FormatInt(now, 10)
+	if p["transactional"] == "true" && s.era.catalogs && p["transactional_properties"] == "" {
+		p["transactional_properties"] = "default"
+	}
+	out["parameters"] = hms.MapOf(p)
+	if out["partitionKeys"] == nil {
+		out["partitionKeys"] = []any{}
+	}
+	if out["rewriteEnabled"] == nil {
+		out["rewriteEnabled"] = false
+	}
+	delete(out, "privileges")
+	if m := out.Struct("creationMetadata"); m != nil {
+		out["creationMetadata"] = with(m, "materializationTime", now*1000)
+	}
+	sd := fullSD(out.Struct("sd"))
+	if sd != nil && sd.Str("location") == "" && !isView(out) {
+		sd["location"] = s.tableLocation(d, out, n.cat)
+	}
+	if sd != nil {
+		out["sd"] = sd
+	}
+	return out
+}
+
+// translate is what 4.x makes of a managed table that is not transactional, and
+// the access it grants (MetastoreDefaultTransformer; values seen).
+func (s *Server) translate(t hms.Struct, p map[string]string) {
+	if !s.era.four {
+		return
+	}
+	if t.Str("tableType") == "MANAGED_TABLE" && p["transactional"] != "true" {
+		t["tableType"] = "EXTERNAL_TABLE"
+		p["EXTERNAL"], p["TRANSLATED_TO_EXTERNAL"], p["external.table.purge"] = "TRUE", "TRUE", "TRUE"
+	}
+	t["accessType"], t["writeId"] = int8(8), int64(0)
+	if isView(t) {
+		t["accessType"], t["requiredReadCapabilities"] = int8(1), []any{"HIVESQL", "CONNECTORREAD"}
+	}
+}
+
+// tableLocation: a managed table lies in its database's folder, an external one in
+// the external folder, since 3.0 (Warehouse.getDefaultTablePath).
+func (s *Server) tableLocation(d *database, t hms.Struct, cat string) string {
+	base := d.obj.Str("locationUri")
+	db, name := t.Str("dbName"), t.Str("tableName")
+	switch {
+	case isExternal(t) && s.era.catalogs && (!s.era.four || cat == defaultCatalog) && base == s.databaseLocation(s.cats[ident(cat)], db):
+		base = location(s.conf.External, db+".db")
+	case s.era.four && !isExternal(t) && base == s.databaseLocation(s.cats[ident(cat)], db):
+		base = location(s.cats[ident(cat)].obj.Str("locationUri"), db+".db")
+	}
+	return location(base, name)
+}
+
+func (s *Server) getTable(c *call) (any, error) {
+	t, err := s.tableOr(noSuchObject, c.db(), c.table())
+	if err != nil {
+		return nil, err
+	}
+	return t.obj, nil
+}
+
+func (s *Server) dropTable(c *call) (any, error) {
+	n := c.db()
+	name := c.str("tablename", "name")
+	if _, err := s.tableOr(noSuchObject, n, name); err != nil {
+		return nil, err
+	}
+	delete(s.find(n).tables, ident(name))
+	return nil, nil
+}
+
+func (s *Server) getFields(c *call) (any, error) {
+	t, err := s.tableOr(unknownTable, c.db(), c.table())
+	if err != nil {
+		return nil, err
+	}
+	return t.obj.Struct("sd").List("cols"), nil
+}
+
+func (s *Server) getSchema(c *call) (any, error) {
+	t, err := s.tableOr(unknownTable, c.db(), c.table())
+	if err != nil {
+		return nil, err
+	}
+	cols := append([]any{}, t.obj.Struct("sd").List("cols")...)
+	return append(cols, t.obj.List("partitionKeys")...), nil
+}
+
+// translateTable is what create_table would make of a table.
+func (s *Server) translateTable(c *call) (any, error) {
+	t := c.strct("table")
+	n := s.nameOfTable(t)
+	d := s.find(n)
+	if d == nil {
+		return nil, throw(invalidObject, "%s", s.noDatabase(n))
+	}
+	return s.newTable(t, n, d), nil
+}
+
+func (s *Server) truncateTable(c *call) (any, error) {
+	_, err := s.tableOr(meta, c.db(), c.table())
+	return nil, err
+}
