@@ -69,10 +69,12 @@ func (l *loader) unknown(e *entry) {
 		l.fail(e.line, e.key, e.value, "is not a known key", allowed)
 		return
 	}
+	value := e.value
 	if near := nearest(e.key); near != "" {
 		allowed = near + " (the nearest known key)"
+		value = printable(near, value) // the key may be that of a secret but for the typo
 	}
-	l.fail(e.line, e.key, e.value, "is not a known key", allowed)
+	l.fail(e.line, e.key, value, "is not a known key", allowed)
 }
 
 // applyLater refuses a key of a missing feature unless it asks for nothing.

@@ -258,7 +258,7 @@ func (l *loader) admin() string {
 		return ""
 	}
 	if port > anyPort {
-		l.fail(0, "management.port", strconv.Itoa(port),
+		l.fail(l.set["server.port"].line, "management.port", strconv.Itoa(port),
 			"is server.port + 1000, which is no port", "management.port, or a server.port up to 64535")
 	}
 	return net.JoinHostPort(host, strconv.Itoa(port))

@@ -19,11 +19,12 @@ func (l *loader) check(c *Config) {
 	l.checkListeners(c)
 	l.checkLoops(c)
 	if c.Limits.HeldTotal < c.Limits.HeldCall {
-		s, other := l.get("limits.held-total", ""), l.get("limits.held-call", "")
-		if s.derived {
-			s, other = other, s
+		total, call := l.get("limits.held-total", ""), l.get("limits.held-call", "")
+		if total.derived {
+			l.failAt(call, "is larger than limits.held-total, which is "+total.value, "limits.held-call of at most limits.held-total")
+		} else {
+			l.failAt(total, "is smaller than limits.held-call, which is "+call.value, "limits.held-total of at least limits.held-call")
 		}
-		l.failAt(s, "is in contradiction with "+other.key, "limits.held-total of at least limits.held-call")
 	}
 	if !validPrefix(c.MetricsPrefix) {
 		l.failAt(l.get("metrics.prefix", ""), "is no beginning of a metric name", "letters, digits and _, no digit first")
@@ -98,7 +99,7 @@ func (l *loader) checkCatalogNames(c *Config) {
 
 // lineOf gives the line of the first key below a prefix, or of another key.
 func (l *loader) lineOf(prefix, otherwise string) int {
-	line := 0
+	line := l.nameLine[prefix]
 	for key, s := range l.set {
 		if strings.HasPrefix(key, prefix+".") && (line == 0 || s.line < line) {
 			line = s.line

@@ -45,7 +45,11 @@ func (l *loader) checkListeners(c *Config) {
 		at, line := "listener."+ln.Name, l.lineOf("listener."+ln.Name, "additional-frontends")
 		inPeerStyle := contains(strings.Join(named, ","), ln.Name)
 		if s, ok := l.set[at+".port"]; !ok {
-			l.fail(line, at+".bind", "", "is not set", "host:port")
+			if inPeerStyle {
+				l.fail(line, "additional-frontends."+ln.Name+".port", "", "is not set", "a whole number from 0 to 65535")
+			} else {
+				l.fail(line, at+".bind", "", "is not set", "host:port")
+			}
 		} else if strings.HasPrefix(s.key, "additional-frontends.") && !inPeerStyle {
 			text := "there is no additional-frontends"
 			if peerStyle {

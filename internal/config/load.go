@@ -52,12 +52,16 @@ func Parse(name string, format Format, data []byte) (*Config, error) {
 	if len(data) > largest {
 		return nil, Errors{{File: name, Problem: "the file is too large", Allowed: strconv.Itoa(largest) + " bytes"}}
 	}
-	l := loader{name: name, format: format, set: map[string]setting{}, effective: map[string]Setting{}}
+	l := loader{name: name, format: format, set: map[string]setting{},
+		nameLine: map[string]int{}, effective: map[string]Setting{}}
 	var entries []entry
 	if format == Properties {
 		entries, l.errs = parseProperties(name, data)
 	} else {
 		entries, l.errs = parseYAML(name, data)
+	}
+	if len(entries) == 0 && len(l.errs) > 0 { // nothing was read, so nothing is missing
+		return nil, l.errs
 	}
 	entries = l.unique(entries)
 	l.collectNames(entries)
@@ -101,6 +105,7 @@ type loader struct {
 	set       map[string]setting // by canonical key
 	catalogs  []string           // in order of appearance
 	listeners []string
+	nameLine  map[string]int // where catalog.NAME or listener.NAME is first seen
 	effective map[string]Setting
 	badNames  bool // a catalog or listener was left out for its name
 	unknowns  int
@@ -148,18 +153,19 @@ func (l *loader) unique(entries []entry) []entry {
 
 // collectNames lists the catalogs and listeners that have keys.
 func (l *loader) collectNames(entries []entry) {
-	seen := make(map[string]bool)
+	line := 0
 	add := func(list *[]string, kind, name string) {
-		if name != "" && !seen[kind+name] {
-			seen[kind+name] = true
+		if _, ok := l.nameLine[kind+name]; !ok && name != "" {
+			l.nameLine[kind+name] = line
 			*list = append(*list, name)
 		}
 	}
 	for _, e := range entries {
+		line = e.line
 		parts := strings.Split(e.key, ".")
 		if e.key == "additional-frontends" {
 			for _, n := range items(e.value) {
-				add(&l.listeners, "l", n)
+				add(&l.listeners, "listener.", n)
 			}
 		}
 		if len(parts) < 2 || (len(parts) == 2 && e.shape != bare) {
@@ -167,9 +173,9 @@ func (l *loader) collectNames(entries []entry) {
 		}
 		switch parts[0] {
 		case "catalog":
-			add(&l.catalogs, "c", parts[1])
+			add(&l.catalogs, "catalog.", parts[1])
 		case "listener", "additional-frontends":
-			add(&l.listeners, "l", parts[1])
+			add(&l.listeners, "listener.", parts[1])
 		}
 	}
 }
@@ -177,6 +183,12 @@ func (l *loader) collectNames(entries []entry) {
 // inherit applies backend.conf keys that mean something here to each catalog
 // that has not set them itself.
 func (l *loader) inherit(entries []entry) {
+	names := append([]string(nil), l.catalogs...)
+	for _, n := range items(l.set["catalogs"].value) {
+		if _, ok := l.nameLine["catalog."+n]; !ok {
+			names = append(names, n)
+		}
+	}
 	own := make(map[string]bool, len(entries))
 	for i := range entries {
 		own[entries[i].key] = true
@@ -186,7 +198,7 @@ func (l *loader) inherit(entries []entry) {
 		if !ok || !strings.HasPrefix(name, "conf.") {
 			continue
 		}
-		for _, c := range l.catalogs {
+		for _, c := range names {
 			e := entries[i]
 			e.key, e.inherited = "catalog."+c+"."+name, e.key
 			if m, ok := lookup(e.key); ok && m.row.kind != kindFree && !own[e.key] {

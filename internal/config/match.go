@@ -132,7 +132,7 @@ func nearest(key string) string {
 	for i := range patterns {
 		known := patterns[i].inNamesOf(parts)
 		d := distance(lower, strings.ToLower(known))
-		if strings.HasSuffix(known, "."+key) { // the section was left out
+		if strings.HasSuffix(known, "."+key) && !strings.Contains(known, "<n>") { // the section was left out
 			d = 1
 		}
 		if d < bestDistance {

@@ -95,7 +95,7 @@ func (r *row) short() string {
 		}
 		return fmt.Sprintf("%d to %d", r.min, r.max)
 	case kindDuration:
-		return "duration (" + unitWords[r.unit] + ")"
+		return "duration, " + unitWords[r.unit]
 	case kindSize:
 		return "size"
 	case kindChoice:

@@ -56,7 +56,7 @@ type row struct {
 	unit     time.Duration
 	into     []string // kindAddress: the host key and the port key
 	standing standing
-	off      []string // later: values that ask for nothing, lower case
+	off      []string // later: values that ask for nothing
 	note     string   // noted: why it has no effect; later: what happens instead
 	peerOn   string   // later: what a .properties file that is silent is told
 }
@@ -243,9 +243,8 @@ func (r *row) defaultIn(f Format) (value, origin string) {
 
 // isOff reports whether a value of a later row asks for nothing.
 func (r *row) isOff(value string) bool {
-	value = strings.ToLower(value)
 	for _, o := range r.off {
-		if o == value {
+		if strings.EqualFold(o, value) {
 			return true
 		}
 	}

@@ -13,7 +13,8 @@ const (
 // notedRows are keys of the peer that a migrated file may keep.
 var notedRows = slices.Concat(plainNoted,
 	family("security.", "security.mode is NONE", "server-principal", "server-keytab", "principal", "keytab",
-		"client-principal", "client-keytab", "outbound-principal", "outbound-keytab", "front-door-conf.*", "service-principals.*"),
+		"client-principal", "client-keytab", "outbound-principal", "outbound-keytab",
+		"front-door-conf.*", "service-principals.*"),
 	family("security.group-disk-cache.", notUsed, "path", "entry-ttl-seconds",
 		"persist-interval-seconds", "persist-on-shutdown"),
 	family("synthetic-read-lock.store.zookeeper.", notUsed, zookeeper...),
@@ -93,13 +94,13 @@ var plainNoted = []row{
 var (
 	offFalse = []string{"false"}
 	offZero  = []string{"0"}
-	offMode  = []string{"disabled", "off", "none"}
+	offMode  = []string{"DISABLED", "OFF", "NONE"}
 )
 
 // laterRows are keys whose features are missing. A value that asks for the
 // feature is refused.
 var laterRows = []row{
-	{key: "security.mode", standing: later, off: []string{"none"}},
+	{key: "security.mode", standing: later, off: []string{"NONE"}},
 	{key: "security.impersonation-enabled", standing: later, off: offFalse},
 	{key: "security.group-disk-cache.enabled", standing: later, off: offFalse},
 	{key: "catalog.<n>.impersonation-enabled", standing: later, off: offFalse},
@@ -109,13 +110,13 @@ var laterRows = []row{
 	{key: "catalog.<n>.conf.metastore.use.SSL", standing: later, off: offFalse},
 	{key: "catalog.<n>.conf.hive.metastore.thrift.compact.protocol.enabled", standing: later, off: offFalse},
 	{key: "catalog.<n>.conf.metastore.thrift.compact.protocol.enabled", standing: later, off: offFalse},
-	{key: "catalog.<n>.conf.hive.metastore.client.auth.mode", standing: later, off: []string{"nosasl"}},
-	{key: "catalog.<n>.conf.metastore.client.auth.mode", standing: later, off: []string{"nosasl"}},
+	{key: "catalog.<n>.conf.hive.metastore.client.auth.mode", standing: later, off: []string{"NOSASL"}},
+	{key: "catalog.<n>.conf.metastore.client.auth.mode", standing: later, off: []string{"NOSASL"}},
 	{key: "catalog.<n>.conf.hive.metastore.client.thrift.transport.mode", standing: later, off: []string{"binary"}},
 	{key: "catalog.<n>.conf.metastore.client.thrift.transport.mode", standing: later, off: []string{"binary"}},
-	{key: "catalog.<n>.access-mode", standing: later, off: []string{"read_write"}},
+	{key: "catalog.<n>.access-mode", standing: later, off: []string{"READ_WRITE"}},
 	{key: "catalog.<n>.write-db-whitelist", standing: later},
-	{key: "catalog.<n>.expose-mode", standing: later, off: []string{"allow_all"}},
+	{key: "catalog.<n>.expose-mode", standing: later, off: []string{"ALLOW_ALL"}},
 	{key: "catalog.<n>.expose-db-patterns", standing: later},
 	{key: "catalog.<n>.expose-table-patterns.*", standing: later},
 	{key: "catalog.<n>.latency-budget-ms", standing: later, off: offZero},
@@ -134,7 +135,7 @@ var laterRows = []row{
 	{key: "federation.external-table-location-rewrite.mode", standing: later, off: offMode},
 	// IN_MEMORY is what a silent file means to the peer, so it asks for
 	// nothing more; newer ones demand that it is said.
-	{key: "synthetic-read-lock.store.mode", standing: later, off: []string{"in_memory"},
+	{key: "synthetic-read-lock.store.mode", standing: later, off: []string{"IN_MEMORY"},
 		note:   "locks are sent to a metastore, none is granted by the gateway itself",
 		peerOn: "locks are sent to a metastore, where hms-proxy grants those outside the default catalog itself"},
 	{key: "synthetic-read-lock.store.zookeeper.connect-string", standing: later},

@@ -98,12 +98,12 @@ var hiveUnits = map[string]time.Duration{
 	"d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour,
 }
 
-var unitWords = map[time.Duration]string{time.Millisecond: "ms", time.Second: "s"}
+var unitWords = map[time.Duration]string{time.Millisecond: "milliseconds", time.Second: "seconds"}
 
 // duration gives a whole number of the row's unit, or nanoseconds with their
 // unit where it is none.
 func (r *row) duration(value string, unit time.Duration) (string, finding) {
-	allowed := "a number (of " + unitWords[unit] + "), or one with ns, us, ms, s, m, h or d"
+	allowed := "a number of " + unitWords[unit] + ", or one with ns, us, ms, s, m, h or d"
 	m := numberAndUnit.FindStringSubmatch(value)
 	if m == nil {
 		return "", finding{"is not a duration", allowed}
@@ -238,6 +238,9 @@ func backendAddress(uri string) (addr, problem string) {
 	}
 	if !strings.EqualFold(scheme, "thrift") {
 		return "", "has a scheme other than thrift"
+	}
+	if strings.Contains(rest, "@") {
+		return "", "has a user part"
 	}
 	rest = strings.TrimSuffix(rest, "/")
 	host, port, problem := hostPort(rest)

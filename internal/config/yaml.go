@@ -66,7 +66,7 @@ func (f *flattener) syntax(err error) {
 		line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
 	}
-	f.fail(line, "", "", "not YAML: "+text, "")
+	f.fail(line, "", "", "not YAML, at or after this line: "+text, "")
 }
 
 func (f *flattener) top(n *yaml.Node) {
