@@ -209,9 +209,9 @@ func token(sub []byte, i int) (c byte, width int, star, any bool) {
 	return c, 1, false, false
 }
 
-// trimPrefix removes a prefix that an alternative has token by token ('.' for
-// any character of it). A '*' inside the prefix does not count: "*" means
-// names without prefix, not names with one.
+// trimPrefix removes a prefix that an alternative spells out, a '.' standing
+// for an underscore as HiveServer2 writes it (or for a dot). A wildcard over
+// anything else does not count: "*" and "....." mean names without the prefix.
 func trimPrefix(sub, prefix []byte) ([]byte, bool) {
 	i := 0
 	for _, p := range prefix {
@@ -219,7 +219,7 @@ func trimPrefix(sub, prefix []byte) ([]byte, bool) {
 			return nil, false
 		}
 		c, w, star, any := token(sub, i)
-		if star || !any && lower(c) != lower(p) {
+		if star || any && p != '_' && p != '.' || !any && lower(c) != lower(p) {
 			return nil, false
 		}
 		i += w
