@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"hmsgate/rewrite"
@@ -57,6 +58,9 @@ func compile(r *rules, front, back *Inventory) (*Plans, error) {
 		if err != nil {
 			return nil, err
 		}
+		if strings.HasPrefix(mp.Answer, "merge-") {
+			mp.reply.merges()
+		}
 		p.byName[name] = mp
 	}
 	b, err := p.build(calls.order, true)
@@ -98,9 +102,10 @@ func (p *Plans) build(shapes []*shape, call bool) (*rewrite.Plan, error) {
 			if !e.latch && !e.repeat && !e.value.has(false) {
 				continue
 			}
-			a := e.value.action(call)
+			a := e.value.action(call, sh.merge)
 			a.When, a.Latch = e.when, e.latch
 			a.Repeat = e.repeat && !e.value.has(false)
+			a.Filter = e.filter && a.Do == rewrite.Each
 			b.Field(sh.id, e.id, e.wire, a)
 		}
 	}
@@ -116,23 +121,24 @@ func (p *Plans) build(shapes []*shape, call bool) (*rewrite.Plan, error) {
 }
 
 // action is what the plan does with a value. Every name in a call takes part
-// in routing.
-func (v *value) action(call bool) rewrite.Action {
+// in routing; in a merged reply the db decides whether its element stays.
+func (v *value) action(call, merge bool) rewrite.Action {
 	switch {
 	case v == nil || !v.has(false):
 		return rewrite.Action{}
 	case v.kind != rewrite.None:
-		return rewrite.Action{Do: rewrite.Name, Kind: v.kind, Route: call && !v.kind.Number()}
+		return rewrite.Action{Do: rewrite.Name, Kind: v.kind, Route: call && !v.kind.Number(),
+			Verdict: merge && v.kind == rewrite.DB}
 	case v.into != nil:
 		return rewrite.Action{Do: rewrite.Into, Node: v.into.id}
 	}
 	a := rewrite.Action{Do: rewrite.Each, Type: v.wire}
 	if v.elem.has(false) {
-		e := v.elem.action(call)
+		e := v.elem.action(call, merge)
 		a.Elem = &e
 	}
 	if v.key.has(false) {
-		k := v.key.action(call)
+		k := v.key.action(call, merge)
 		a.Key = &k
 	}
 	return a

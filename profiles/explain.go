@@ -76,6 +76,7 @@ func (r *Row) flags() string {
 	add(r.Hold, "hold")
 	add(r.Replay, "replay")
 	add(r.Cache != "", "cache "+r.Cache)
+	add(r.Lost != "", "lost "+r.Lost)
 	add(r.Oneway, "oneway")
 	return strings.Join(out, ", ")
 }
@@ -181,6 +182,9 @@ func (e *shapeEdge) marks() string {
 		s += ", if latched"
 	case rewrite.UnlessLatched:
 		s += ", unless latched"
+	}
+	if e.filter {
+		s += ", filter"
 	}
 	if e.repeat && !e.value.has(false) {
 		s += ", repeat"

@@ -40,6 +40,7 @@ type Row struct {
 	Derived bool   // made from argument defaults, no row in the rules
 	Oneway  bool
 	Note    string
+	Lost    string // exception that says "outcome unknown": "" for MetaException, or InvalidOperationException
 
 	// Ids under which the method declares these exceptions in every inventory
 	// that has the method; 0 when it does not, or when they differ.

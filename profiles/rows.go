@@ -47,6 +47,7 @@ type rowText struct {
 	Args   map[string]string `yaml:"args"`
 	Reply  string            `yaml:"reply"`
 	Note   string            `yaml:"note"`
+	Lost   string            `yaml:"lost"`
 }
 
 func (r *rules) row(name string, t *rowText) (*methodRule, error) {
@@ -69,8 +70,11 @@ func (r *rules) row(name string, t *rowText) (*methodRule, error) {
 	}
 	m := &methodRule{row: Row{
 		Method: name, Class: Class(class), Where: Where(where), Answer: t.Answer, Hold: t.Hold,
-		Replay: t.Replay, Cache: t.Cache, Note: t.Note,
+		Replay: t.Replay, Cache: t.Cache, Note: t.Note, Lost: t.Lost,
 	}}
+	if t.Lost != "" && t.Lost != "InvalidOperationException" {
+		return nil, fmt.Errorf("lost %q is not InvalidOperationException", t.Lost)
+	}
 	if m.row.Replay && m.row.Class.writes() {
 		return nil, fmt.Errorf("a call of class %s is never replayed", m.row.Class)
 	}

@@ -16,6 +16,7 @@ type shape struct {
 	edges []shapeEdge
 	live  bool // something is planned below
 	shown bool // the same, or something opaque is
+	merge bool // a reply that is merged over catalogs, or the elements of its list
 	id    rewrite.NodeID
 }
 
@@ -27,6 +28,7 @@ type shapeEdge struct {
 	when   rewrite.When
 	latch  bool
 	repeat bool
+	filter bool // elements may be left out
 }
 
 // value is what is planned for a value: one of a kind, a struct, a container.
@@ -248,6 +250,22 @@ func (s *shaper) kind(k rewrite.Kind) rewrite.Kind {
 		return rewrite.Pattern
 	}
 	return k
+}
+
+// merges marks a reply whose list is merged over catalogs: elements may be
+// left out, by the database in them.
+func (sh *shape) merges() {
+	sh.merge = true
+	for i := range sh.edges {
+		e := &sh.edges[i]
+		if e.value == nil || e.wire != frame.List {
+			continue
+		}
+		e.filter = true
+		if v := e.value.elem; v != nil && v.into != nil {
+			v.into.merge = true
+		}
+	}
 }
 
 // settle finds out below which shapes something happens, circles included.
