@@ -90,8 +90,6 @@ func (r *recorder) Keep(rewrite.Kind, []byte) bool { return true }
 
 func (r *recorder) Strict() bool { return true }
 
-func (r *recorder) Keep(rewrite.Kind, []byte) bool { return true }
-
 // normal is the kind as all versions see it: 2.x has no @, and the walker
 // hands out the head of a write-id list as a table's name.
 func normal(k rewrite.Kind) string {
