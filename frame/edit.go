@@ -53,7 +53,7 @@ func (w *Window) reserve(n int) error {
 }
 
 // moreOut makes room for n more bytes of output: by the big tier, else by
-// letting out what is there.
+// letting out what is there; for one long value by memory of its own.
 func (w *Window) moreOut(n int) error {
 	if w.holding {
 		return w.growOut(n)
@@ -62,7 +62,18 @@ func (w *Window) moreOut(n int) error {
 		w.ensureBig()
 		return nil
 	}
-	return w.flush()
+	pending := w.r - w.s // leaves with what is in out
+	if err := w.flush(); err != nil {
+		return err
+	}
+	n -= pending
+	if n > cap(w.out) && n <= outSize {
+		w.ensureBig()
+	}
+	if n > cap(w.out) {
+		return w.reserveOut(n)
+	}
+	return nil
 }
 
 // Mute drops the bytes that are passed until Unmute. What is pending goes out

@@ -68,7 +68,7 @@ func (w *Window) room(lo, n int) (bool, error) {
 	switch {
 	case !full && len(w.b)-w.r >= n:
 		return true, nil
-	case w.big == nil && w.reserved == 0 && (full || need > len(w.b)) && need <= BigSize:
+	case w.big == nil && w.ownB == 0 && (full || need > len(w.b)) && need <= BigSize:
 		w.upgrade(lo)
 		if len(w.b)-w.r >= n && w.w < len(w.b) {
 			return true, nil
@@ -135,11 +135,13 @@ func (w *Window) grow(lo, need int) error {
 		return ErrBudget
 	}
 	w.move(make([]byte, size), lo)
-	w.reserved += int64(size)
+	w.budget.Give(w.ownB)
+	w.ownB = int64(size)
 	return nil
 }
 
-// flush writes out and the pending bytes to the sink.
+// flush writes out and the pending bytes to the sink; without one they are
+// dropped. What a failed write may have sent in part is never sent again.
 func (w *Window) flush() error {
 	pending := w.b[w.s:w.r]
 	if w.holding {
@@ -148,8 +150,10 @@ func (w *Window) flush() error {
 	if len(w.out) == 0 && len(pending) == 0 {
 		return nil
 	}
-	if w.count {
-		w.written += int64(len(w.out) + len(pending))
+	if w.count || w.sink == nil {
+		if w.count {
+			w.written += int64(len(w.out) + len(pending))
+		}
 		w.out, w.s = w.out[:0], w.r
 		return nil
 	}
@@ -157,16 +161,18 @@ func (w *Window) flush() error {
 		w.out = append(w.out, pending...)
 		pending = nil
 	}
+	var err error
 	for _, p := range [2][]byte{w.out, pending} {
-		if len(p) == 0 {
+		if len(p) == 0 || err != nil {
 			continue
 		}
 		w.written += int64(len(p)) // counted before: a failed write may have left in part
-		if _, err := w.sink.Write(p); err != nil {
-			return &SinkError{err}
-		}
+		_, err = w.sink.Write(p)
 	}
 	w.out, w.s = w.out[:0], w.r
+	if err != nil {
+		return &SinkError{err}
+	}
 	return nil
 }
 
@@ -189,15 +195,21 @@ func (w *Window) growOut(n int) error {
 		w.ensureBig()
 		return nil
 	}
-	size := max(2*cap(w.out), len(w.out)+n)
-	if size > w.holdMax+outSize {
+	need, most := len(w.out)+n, w.holdMax+outSize
+	if need > most {
 		return ErrFull
 	}
+	return w.reserveOut(min(max(2*cap(w.out), need), most))
+}
+
+// reserveOut moves the output to memory of its own of that size.
+func (w *Window) reserveOut(size int) error {
 	if !w.budget.Take(int64(size)) {
 		return ErrBudget
 	}
-	w.reserved += int64(size)
 	w.out = append(make([]byte, 0, size), w.out...)
+	w.budget.Give(w.ownOut)
+	w.ownOut = int64(size)
 	return nil
 }
 
@@ -205,7 +217,7 @@ func (w *Window) growOut(n int) error {
 func (w *Window) ensureBig() {
 	if w.big == nil {
 		w.big = tiers.Get().(*tier)
-		if w.reserved == 0 {
+		if w.ownB == 0 {
 			w.move(w.big.in[:], w.lo())
 			w.slid++
 		}

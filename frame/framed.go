@@ -17,7 +17,8 @@ type FrameReader struct {
 	max  int
 	left int // bytes of the frame that are still to come
 	head [4]byte
-	n    int // bytes of head that have arrived
+	n    int   // bytes of head that have arrived
+	bad  error // a length out of bounds: nothing behind it means anything
 }
 
 // NewFrameReader reads frames of at most max bytes (0: DefaultFrameMax).
@@ -31,6 +32,9 @@ func NewFrameReader(src io.Reader, max int) *FrameReader {
 // Read fills p with payload. Lengths are read into p together with what
 // follows and then squeezed out: one read of the source a message.
 func (f *FrameReader) Read(p []byte) (int, error) {
+	if f.bad != nil {
+		return 0, f.bad
+	}
 	if len(p) < 8 {
 		return f.readShort(p)
 	}
@@ -41,9 +45,17 @@ func (f *FrameReader) Read(p []byte) (int, error) {
 			return m, ferr
 		}
 		if m > 0 || err != nil || n == 0 {
-			return m, err
+			return m, f.end(err)
 		}
 	}
+}
+
+// end tells the end of the stream between frames from one inside a frame.
+func (f *FrameReader) end(err error) error {
+	if err == io.EOF && (f.n > 0 || f.left > 0) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // readShort serves buffers too small for a length and payload.
@@ -65,7 +77,7 @@ func (f *FrameReader) readShort(p []byte) (int, error) {
 			return m, ferr
 		}
 		if m > 0 || err != nil || n == 0 {
-			return m, err
+			return m, f.end(err)
 		}
 	}
 }
@@ -74,7 +86,7 @@ func (f *FrameReader) readShort(p []byte) (int, error) {
 // how many bytes of payload remain at its front.
 func (f *FrameReader) Strip(b []byte) (int, error) {
 	m := 0
-	for i := 0; i < len(b); {
+	for i := 0; i < len(b) && f.bad == nil; {
 		if f.left == 0 {
 			k := copy(f.head[f.n:], b[i:])
 			f.n += k
@@ -85,7 +97,8 @@ func (f *FrameReader) Strip(b []byte) (int, error) {
 			f.n = 0
 			size := int32(be.Uint32(f.head[:]))
 			if size < 0 || int(size) > f.max {
-				return m, fmt.Errorf("%w: %d, at most %d", ErrFrameSize, size, f.max)
+				f.bad = fmt.Errorf("%w: %d, at most %d", ErrFrameSize, size, f.max)
+				return m, f.bad
 			}
 			f.left = int(size)
 			continue
@@ -96,7 +109,7 @@ func (f *FrameReader) Strip(b []byte) (int, error) {
 		i += k
 		f.left -= k
 	}
-	return m, nil
+	return m, f.bad
 }
 
 // Left is the number of payload bytes of the current frame not read yet.

@@ -64,11 +64,12 @@ type Window struct {
 	holding bool // edits collect in out (a list whose count may change)
 	count   bool // bytes are counted, not written
 
-	holdMax  int
-	budget   *Budget
-	reserved int64
-	big      *tier
-	outBuf   *[smallOut]byte
+	holdMax int
+	budget  *Budget
+	ownB    int64 // size of b when it is memory reserved from budget
+	ownOut  int64 // the same of out
+	big     *tier
+	outBuf  *[smallOut]byte
 }
 
 // NewWindow returns a window that reads from src. Its small buffer is taken
@@ -79,8 +80,10 @@ func NewWindow(src io.Reader, budget *Budget) *Window {
 	return w
 }
 
-// Reset makes w a fresh window over src, keeping its small buffer.
+// Reset makes w a fresh window over src, keeping its small buffer. Unread
+// bytes are gone, everything borrowed is given back.
 func (w *Window) Reset(src io.Reader, budget *Budget) {
+	w.r = w.w
 	w.Release()
 	small := w.small
 	*w = Window{src: src, small: small, b: small, budget: budget, limit: math.MaxInt64, holdMax: BigSize}
@@ -148,10 +151,12 @@ func (w *Window) Whole() []byte { return w.b[w.mark:w.w] }
 // At returns n kept bytes of the message from position off.
 func (w *Window) At(off, n int) []byte { return w.b[w.mark+off : w.mark+off+n] }
 
-// Rewind goes back to the message's first byte. It needs Keep.
+// Rewind goes back to the message's first byte, which must still be kept, and
+// forgets what the walk so far (which may have failed anywhere) has collected.
 func (w *Window) Rewind() {
 	w.r, w.s = w.mark, w.mark
 	w.out = w.out[:0]
+	w.mute, w.holding = false, false
 	w.written = 0
 	w.slid++
 }
@@ -187,37 +192,46 @@ func (w *Window) End() error {
 }
 
 // Release forgets the message and gives back what it borrowed. Unread bytes
-// stay.
+// stay; until Start they count for no message.
 func (w *Window) Release() {
 	w.keep, w.lazy, w.mute, w.holding, w.count, w.sink = false, false, false, false, false, nil
-	w.s, w.mark = w.r, w.r
+	w.limit = math.MaxInt64
 	if w.outBuf != nil {
 		outs.Put(w.outBuf)
 		w.outBuf = nil
 	}
 	w.out = nil
-	if w.w-w.r <= len(w.small) && (w.big != nil || w.reserved > 0) {
-		n := copy(w.small, w.b[w.r:w.w])
-		w.b, w.s, w.r, w.w, w.mark = w.small, 0, 0, n, 0
-		w.slid++
-		w.drop()
+	w.budget.Give(w.ownOut)
+	w.ownOut = 0
+	w.Forget() // the next plan may use a slot for another type
+	switch left := w.w - w.r; {
+	case w.big == nil && w.ownB == 0:
+	case left <= len(w.small):
+		w.settle(w.small)
+		if w.big != nil {
+			tiers.Put(w.big)
+			w.big = nil
+		}
+	case w.ownB > 0 && left <= BigSize:
+		if w.big == nil {
+			w.big = tiers.Get().(*tier)
+		}
+		w.settle(w.big.in[:])
 	}
 	if w.r == w.w {
-		w.s, w.r, w.w, w.mark = 0, 0, 0, 0
+		w.r, w.w = 0, 0
 	}
+	w.s, w.mark, w.pos = w.r, w.r, -int64(w.r)
 }
 
-// drop gives back tier and reservation; nothing may point into them.
-func (w *Window) drop() {
-	if w.big != nil {
-		for i := range w.big.memo {
-			w.big.memo[i] = w.big.memo[i][:0]
-		}
-		tiers.Put(w.big)
-		w.big = nil
-	}
-	w.budget.Give(w.reserved)
-	w.reserved = 0
+// settle moves the unread bytes to the buffer to and gives the memory back
+// that was reserved for the one they were in.
+func (w *Window) settle(to []byte) {
+	w.w = copy(to, w.b[w.r:w.w])
+	w.b, w.r = to, 0
+	w.slid++
+	w.budget.Give(w.ownB)
+	w.ownB = 0
 }
 
 // Park gives even the small buffer back while nothing is expected (a backend
@@ -235,3 +249,7 @@ func (w *Window) Park() bool {
 }
 
 var smalls = sync.Pool{New: func() any { return new([SmallSize]byte) }}
+
+// Truncate keeps only the first n unread bytes (a transport took its own
+// bytes out of what had been read).
+func (w *Window) Truncate(n int) { w.w = w.r + n }
