@@ -3,16 +3,23 @@ package main
 import (
 	"io"
 	"net"
+	"sync"
 )
+
+// allReplies has the reply of each load under its method and table.
+var allReplies = sync.OnceValue(func() map[string]*reply {
+	m := map[string]*reply{}
+	for _, l := range append(loads[:len(loads):len(loads)], longLoad) {
+		m[l.method+" "+l.table] = makeReply(l)
+	}
+	return m
+})
 
 // serveBackend is a metastore that answers the loads from memory, and the few calls that a gateway makes on its
 // own (version, status, identity). Everything else gets UNKNOWN_METHOD, as a real one answers. It returns when
 // the listener is closed.
 func serveBackend(ln net.Listener) {
-	replies := map[string]*reply{}
-	for _, l := range append(loads[:len(loads):len(loads)], longLoad) {
-		replies[l.method+" "+l.table] = makeReply(l)
-	}
+	replies := allReplies()
 	for {
 		c, err := ln.Accept()
 		if err != nil {
