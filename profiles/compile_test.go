@@ -43,7 +43,8 @@ func TestRows(t *testing.T) {
 	}{
 		{"get_table", Row{Class: Read, Where: ByNames, Replay: true, Cache: "table", Meta: 1, NoSuchObject: 2}},
 		{"get_all_databases", Row{Class: List, Answer: "merge-names", Replay: true, Meta: 1}},
-		{"drop_database", Row{Class: Write, Lost: "InvalidOperationException", Meta: 3, NoSuchObject: 1, InvalidOperation: 2}},
+		{"drop_database",
+			Row{Class: Write, Lost: "InvalidOperationException", Meta: 3, NoSuchObject: 1, InvalidOperation: 2}},
 		{"create_role", Row{Class: GlobalWrite, Where: NeedsNames, Meta: 1}},
 		{"grant_privileges", Row{Class: Write, Where: NeedsNames, Hold: true, Meta: 1}},
 		{"lock", Row{Class: Lock, Hold: true}},
@@ -112,6 +113,25 @@ func TestNoCatalogsNoAt(t *testing.T) {
 		if got := p.byName["get_table"].call.edges[0].value.kind; got != want {
 			t.Errorf("%s: got kind %s, want %s", label, got, want)
 		}
+	}
+}
+
+// TestRepeat: the columns of partitions are compared with those before, in
+// replies alone.
+func TestRepeat(t *testing.T) {
+	mp := Auto().Method([]byte("get_partitions"))
+	var reply, call bytes.Buffer
+	if err := Auto().Reply.Write(&reply, mp.ReplyRoot); err != nil {
+		t.Fatal(err)
+	}
+	if err := Auto().Call.Write(&call, Auto().Method([]byte("add_partitions")).CallRoot); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(reply.String(), "repeat"); got != 3 {
+		t.Errorf("got %d repeated fields, want 3 in\n%s", got, reply.String())
+	}
+	if strings.Contains(call.String(), "repeat") {
+		t.Errorf("got\n%s\nwant nothing repeated in a call", call.String())
 	}
 }
 

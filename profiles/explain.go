@@ -57,7 +57,7 @@ func (r *Row) lines() []string {
 	if e := r.exceptions(); e != "" {
 		out = append(out, "refused with "+e)
 	} else if !r.Oneway {
-		out = append(out, "refused with an application exception: versions agree on no declared one")
+		out = append(out, "refused with an application exception: no fitting one is declared alike in every version")
 	}
 	if r.Note != "" {
 		out = append(out, "note: "+r.Note)
@@ -86,7 +86,11 @@ func (r *Row) exceptions() string {
 	for _, x := range []struct {
 		name string
 		id   int16
-	}{{"MetaException", r.Meta}, {"NoSuchObjectException", r.NoSuchObject}, {"InvalidOperationException", r.InvalidOperation}} {
+	}{
+		{"MetaException", r.Meta},
+		{"NoSuchObjectException", r.NoSuchObject},
+		{"InvalidOperationException", r.InvalidOperation},
+	} {
 		if x.id != 0 {
 			out = append(out, fmt.Sprintf("%d:%s", x.id, x.name))
 		}

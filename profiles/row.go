@@ -24,7 +24,7 @@ type Where uint8
 const (
 	ByNames    Where = iota // by the names in it; without any, the default catalog
 	AtDefault               // always the default catalog
-	NeedsNames              // by its names; a call without any is a namespace-less write: refused when there are several catalogs (routing.global-writes)
+	NeedsNames              // by its names; without any a write to nobody's: refused unless there is one catalog only
 	Nowhere                 // answered by the gateway
 )
 

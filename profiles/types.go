@@ -91,7 +91,8 @@ func (p *parser) resolve() error {
 	sort.Slice(missing, func(i, j int) bool { return p.first[missing[i]] < p.first[missing[j]] })
 	var errs []error
 	for _, name := range missing {
-		errs = append(errs, fmt.Errorf("%s:%d: type %s is defined nowhere in the inventory", p.inv.Label, p.first[name], name))
+		errs = append(errs,
+			fmt.Errorf("%s:%d: type %s is defined nowhere in the inventory", p.inv.Label, p.first[name], name))
 	}
 	return errors.Join(errs...)
 }

@@ -27,7 +27,9 @@ func TestAutoWalksEveryVersion(t *testing.T) {
 		for _, name := range inv.Order {
 			m := inv.Methods[name]
 			mp, auto := p.Method([]byte(name)), Auto().Method([]byte(name))
-			walk(t, label+" call "+name, message(inv, name, m.Args), Auto().Call, auto.CallRoot, kinds(mp.call))
+			call := message(inv, name, m.Args)
+			walk(t, label+" call "+name, call, Auto().Call, auto.CallRoot, kinds(mp.call))
+			gather(t, label+" call "+name, call, auto.CallRoot, kinds(mp.call))
 			var result []Field
 			if m.Returns != nil {
 				result = []Field{{ID: 0, Type: m.Returns}}
@@ -64,6 +66,37 @@ func walk(t *testing.T, what string, msg []byte, plan *rewrite.Plan, root rewrit
 		t.Errorf("%s: %d bytes came out of %d, or other ones", what, out.Len(), len(msg))
 	}
 	w.Release()
+}
+
+// gather compares the kinds of routing facts, each once, with the planned
+// kinds that are no ids.
+func gather(t *testing.T, what string, msg []byte, root rewrite.RootID, planned []string) {
+	t.Helper()
+	w := frame.NewWindow(bytes.NewReader(msg), nil)
+	w.Start(0, 0)
+	defer w.Release()
+	if _, err := w.Header(true); err != nil {
+		t.Fatal(err)
+	}
+	var k rewrite.Walker
+	var f rewrite.Facts
+	if err := k.Gather(w, Auto().Call, root, &f); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+	var got, want []string
+	for _, fact := range f.List() {
+		got = append(got, normal(fact.Kind))
+	}
+	for _, p := range planned {
+		if k, _ := rewrite.ParseKind(p); !k.Number() {
+			want = append(want, p)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if got, want = slices.Compact(got), slices.Compact(want); !slices.Equal(got, want) {
+		t.Errorf("%s: got facts %v, want %v", what, got, want)
+	}
 }
 
 type sink struct{ bytes.Buffer }
