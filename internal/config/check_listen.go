@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // place is an address the gateway listens on.
@@ -129,7 +130,7 @@ var localNames = func() []string {
 // name or address of this machine is a warning only, since the file may be
 // checked on another machine than it is used on.
 func (l *loader) checkLoops(c *Config) {
-	local := localNames()
+	mine := sync.OnceValue(func() string { return strings.ToLower(strings.Join(localNames(), ",")) })
 	for _, cat := range c.Catalogs {
 		uris := l.get("catalog."+cat.Name+".uris", "")
 		for _, addr := range cat.Addresses {
@@ -144,7 +145,7 @@ func (l *loader) checkLoops(c *Config) {
 				switch {
 				case plainHost(p.host) == plainHost(host), overlap(p.host, host) && loopback:
 					l.failAt(uris, "is the gateway's own address "+net.JoinHostPort(p.host, p.port), "the address of a metastore")
-				case anyHost && contains(strings.ToLower(strings.Join(local, ",")), strings.ToLower(host)):
+				case anyHost && contains(mine(), strings.ToLower(host)):
 					l.note(uris.line, "warning", uris.key, addr+" is this machine, and the gateway listens there itself")
 				}
 			}

@@ -184,6 +184,9 @@ catalog:
   a: {uris: 'thrift://own:2', call-timeout-ms: 1500us}
   b: {conf: {hive.metastore.uri.selection: SEQUENTIAL, x: own}}
 `)
+	// A catalog that says no is not asked again by the common yes.
+	mustParse(t, YAML, "backend.conf.hive.metastore.sasl.enabled: true\n"+
+		"catalog.a: {uris: 'thrift://h:1', conf.hive.metastore.sasl.enabled: false}\n")
 	type row struct {
 		addr    string
 		timeout time.Duration

@@ -53,9 +53,9 @@ func writeLive(b *strings.Builder, rows []row) {
 		peer, _ := r.defaultIn(Properties)
 		ours, theirs := code(yaml), code(peer)
 		if r.derived != "" {
-			ours, theirs = r.derived, r.derived
+			ours, theirs = prose(r.derived), prose(r.derived)
 		}
-		doc := r.doc
+		doc := prose(r.doc)
 		for _, a := range r.aliases {
 			doc += " Also " + code(a.key) + "."
 		}
@@ -120,5 +120,8 @@ func code(s string) string {
 	}
 	return "`" + s + "`"
 }
+
+// prose keeps <n> from being read as HTML outside of code.
+func prose(s string) string { return strings.ReplaceAll(s, "<n>", "&lt;n&gt;") }
 
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
