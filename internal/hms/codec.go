@@ -1,6 +1,10 @@
 package hms
 
 import (
+	"strconv"
+	"strings"
+
+	"hmsgate/frame"
 	"hmsgate/profiles"
 
 	"github.com/apache/thrift/lib/go/thrift"
@@ -47,7 +51,7 @@ func (c *Codec) thriftConf() *thrift.TConfiguration {
 	}
 }
 
-// args is the struct that carries a method's arguments.
+// argsOf is the struct that carries a method's arguments.
 func argsOf(m *profiles.Method) *profiles.Struct {
 	return &profiles.Struct{Name: m.Name + "_args", Fields: m.Args}
 }
@@ -89,3 +93,40 @@ func (c *Codec) EnumValue(enum, name string) (int32, bool) {
 }
 
 func (c *Codec) isEnum(t *profiles.TypeRef) bool { return c.Inventory.Enums[t.Name] != nil }
+
+// Default is the IDL's default value of a field, nil when it has none.
+func (c *Codec) Default(f *profiles.Field) any {
+	if f.Value == "" {
+		return nil
+	}
+	if c.isEnum(f.Type) {
+		_, name, _ := strings.Cut(f.Value, ".")
+		if v, ok := c.EnumValue(f.Type.Name, name); ok {
+			return v
+		}
+		return nil
+	}
+	n, err := strconv.ParseInt(f.Value, 10, 64)
+	switch f.Type.Wire {
+	case frame.Bool:
+		return f.Value == "true"
+	case frame.String:
+		return f.Value
+	case frame.Byte:
+		return orNil(int8(n), err)
+	case frame.I16:
+		return orNil(int16(n), err)
+	case frame.I32:
+		return orNil(int32(n), err)
+	case frame.I64:
+		return orNil(n, err)
+	}
+	return nil
+}
+
+func orNil(v any, err error) any {
+	if err != nil {
+		return nil
+	}
+	return v
+}

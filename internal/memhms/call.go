@@ -34,6 +34,16 @@ func newCall(s *Server, c *session, m *profiles.Method, args hms.Struct) *call {
 	for name, v := range src {
 		k.p[fold(name)] = v
 	}
+	if st := s.conf.Inventory.Structs[k.request]; st != nil { // a Java object begins with the IDL's defaults
+		for i := range st.Fields {
+			f := &st.Fields[i]
+			if _, ok := src[f.Name]; !ok {
+				if v := s.codec.Default(f); v != nil {
+					k.p[fold(f.Name)] = v
+				}
+			}
+		}
+	}
 	return k
 }
 
