@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -74,8 +75,11 @@ func (c *Client) Call(ctx context.Context, method string, args Struct) (any, err
 	m, err := c.exchange(method, b)
 	stop()
 	if err != nil {
-		if cause := ctx.Err(); cause != nil {
+		switch cause := ctx.Err(); {
+		case cause != nil:
 			err = errors.Join(cause, err)
+		case errors.Is(err, os.ErrDeadlineExceeded): // the socket's clock was first
+			err = errors.Join(context.DeadlineExceeded, err)
 		}
 		c.broken = err
 		c.conn.Close()
