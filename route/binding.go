@@ -105,6 +105,10 @@ func (b *Binding) Add(k rewrite.Kind, v []byte) {
 }
 
 func (b *Binding) addDB(v []byte) {
+	if b.tbl.isPlain(v) {
+		b.addBare(b.unhinted(v), v)
+		return
+	}
 	s := b.tbl.take(v)
 	b.ats = b.ats || s.form == atOwn || s.form == atProxy
 	b.dotted = b.dotted || s.dot != nil
@@ -116,8 +120,10 @@ func (b *Binding) addDB(v []byte) {
 		b.prefixed = true
 		b.addHint(s.pre, ByPrefix, s.ns)
 		b.spell(s.pre, s.ns, len(s.ns)-len(s.db))
+	case s.void == named && s.by == nil && s.form == foreign:
+		b.addBare(b.def, v)
 	case s.void == named && s.by == nil:
-		b.addBare(&s, v)
+		b.addBare(b.unhinted(s.ns), v)
 	}
 }
 
@@ -155,13 +161,8 @@ func (b *Binding) addHint(c *Catalog, how How, text []byte) {
 	}
 }
 
-func (b *Binding) addBare(s *spec, text []byte) {
-	c := b.def
-	if s.form != foreign {
-		if o := b.tbl.claimer(s.ns); o != nil {
-			c = o
-		}
-	}
+// addBare takes in a bare name that is c's unless the call has a hint.
+func (b *Binding) addBare(c *Catalog, text []byte) {
 	if b.bareCat == nil {
 		b.bareCat, b.bareText = c, b.keep(text)
 	} else if b.bareCat != c && b.bareOther == nil {

@@ -37,6 +37,12 @@ type spec struct {
 	db   []byte   // the backend's name: ns without the prefix
 }
 
+// isPlain says, for most bare names and at the cost of a glance, that a name
+// is one: no form, no prefix, not the dummy database.
+func (t *Table) isPlain(name []byte) bool {
+	return len(name) > 0 && !t.special[name[0]] && bytes.IndexByte(name, '.') < 0
+}
+
 // takeAt takes the "@cat#" form apart and leaves the rest in ns and db.
 //
 // The order is that of Apache Hive, MetaStoreUtils.parseDbName: a trailing '#'
@@ -117,15 +123,29 @@ func (v *view) bare() *Catalog {
 
 // owner is the catalog of a name without prefix and "@cat#".
 func (v *view) owner(s *spec) *Catalog {
-	if v.rel != nil {
+	switch {
+	case v.rel != nil:
 		return v.rel
+	case s.form == foreign:
+		return v.def
 	}
-	if s.form != foreign {
-		if c := v.tbl.claimer(s.ns); c != nil {
-			return c
-		}
+	return v.unhinted(s.ns)
+}
+
+// unhinted is the catalog of a bare name in a call without hints.
+func (v *view) unhinted(name []byte) *Catalog {
+	if c := v.tbl.claimer(name); c != nil {
+		return c
 	}
 	return v.def
+}
+
+// isBareOf says whether a plain bare name is c's.
+func (v *view) isBareOf(c *Catalog, name []byte) bool {
+	if v.rel != nil {
+		return v.rel == c
+	}
+	return v.unhinted(name) == c
 }
 
 // external appends the computed namespace of a db.

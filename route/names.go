@@ -51,6 +51,14 @@ func (n *inward) part(dst, v []byte, end int) ([]byte, error) {
 }
 
 func (n *inward) db(dst, v []byte, keepDot bool) ([]byte, error) {
+	if n.b.tbl.isPlain(v) && n.b.isBareOf(n.cat, v) {
+		return append(dst, v...), nil
+	}
+	for i := range n.b.spelled { // most names of a call are those it was routed by
+		if s := &n.b.spelled[i]; s.cat == n.cat && bytes.Equal(s.ns, v) {
+			return append(dst, s.db...), nil
+		}
+	}
 	s := n.b.tbl.take(v)
 	if err := n.check(&s, v); err != nil {
 		return dst, err

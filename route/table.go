@@ -52,6 +52,7 @@ type Table struct {
 	own      []string // names of backends' own catalogs, which give no hint
 	claimed  map[string]*Catalog
 	first    [256]bool // first bytes that a prefix can have
+	special  [256]bool // first bytes that a name other than a plain bare one can have
 }
 
 // commonOwn are the names under which clients know a metastore's only catalog:
@@ -81,6 +82,8 @@ func New(cfg Config) (*Table, error) {
 		return nil, err
 	}
 	t.longest = append([]*Catalog(nil), t.catalogs...)
+	t.special = t.first
+	t.special['@'], t.special[dummyDatabase[0]] = true, true
 	sort.SliceStable(t.longest, func(i, j int) bool { return len(t.longest[i].prefix) > len(t.longest[j].prefix) })
 	return t, nil
 }
