@@ -21,6 +21,7 @@ type run struct {
 	crowds  []crowd
 	rushes  map[string][]rush
 	targets []target
+	walk    strings.Builder // its table, printed
 }
 
 const idleClients = 2000
@@ -52,6 +53,11 @@ func all(args []string) error {
 		base: []string{"HAProxy", "io.Copy", decoding}, log: os.Stderr, awake: f.spin}
 	r.cells = m.run(loads)
 	r.rest(*rounds, *dur, os.Stderr)
+	f.stop()
+	fmt.Fprintln(os.Stderr, "in memory")
+	if err := walkTable(&r.walk, *dur/2); err != nil {
+		return err
+	}
 
 	w := io.Writer(os.Stdout)
 	if *out != "" {

@@ -140,6 +140,26 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+func TestWays(t *testing.T) {
+	for _, m := range walkedReplies()[:3] {
+		ways, out, err := m.ways()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := strings.Count(string(m.msg), "\x00\x0f"+dataDB)
+		for _, x := range ways {
+			out.n = 0
+			if err := x.once(); err != nil {
+				t.Errorf("%s, %s: %v", m.name, x.name, err)
+			}
+			want := map[string]int{"skip": len(m.msg), "rename": len(m.msg) + names*len("apache__"), "token copy": 0}[x.name]
+			if out.n != int64(want) {
+				t.Errorf("%s, %s: got %d bytes, want %d", m.name, x.name, out.n, want)
+			}
+		}
+	}
+}
+
 func TestParseTarget(t *testing.T) {
 	for _, c := range []struct {
 		in   string

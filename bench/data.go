@@ -52,12 +52,13 @@ var (
 	columnNames = []string{"order_id", "customer_id", "event_ts", "amount_usd", "country_code", "visit_uuid", "referrer_url", "is_test"}
 )
 
-// storage appends the fields of a StorageDescriptor as a Hive 3 metastore sends them.
-func storage(e *enc, columns int, location string) {
+// storage appends the fields of a StorageDescriptor as a Hive 3 metastore sends them. The columns' names go on
+// counting from first.
+func storage(e *enc, columns, first int, location string) {
 	e.field(tList, 1)
 	e.list(tStruct, columns)
 	for i := range columns {
-		e.strField(1, fmt.Sprintf("%s_%d", columnNames[i%8], i))
+		e.strField(1, fmt.Sprintf("%s_%d", columnNames[i%8], first+i))
 		e.strField(2, columnTypes[i%8])
 		comment := ""
 		if i%7 == 0 {
@@ -92,7 +93,9 @@ func storage(e *enc, columns int, location string) {
 	e.stop()
 }
 
-func partition(e *enc, k int, table string) {
+func partition(e *enc, k int, table string) { partitionOf(e, k, 0, table) }
+
+func partitionOf(e *enc, k, firstColumn int, table string) {
 	day := fmt.Sprintf("%d-%02d-%02d", 2024+k/(28*12*24), k/28%12+1, k%28+1)
 	hour := fmt.Sprintf("%02d", k/(28*12)%24)
 	e.strsField(1, day, hour)
@@ -101,7 +104,7 @@ func partition(e *enc, k int, table string) {
 	e.i32Field(4, int32(1700000000+k))
 	e.i32Field(5, 0)
 	e.field(tStruct, 6)
-	storage(e, 30, warehouse+"/ds="+day+"/hr="+hour)
+	storage(e, 30, firstColumn, warehouse+"/ds="+day+"/hr="+hour)
 	e.mapField(7, "transient_lastDdlTime", fmt.Sprint(1700000000+k), "numFiles", "12", "totalSize", "1288490188",
 		"numRows", "918273", "rawDataSize", "9182730", "COLUMN_STATS_ACCURATE", `{"BASIC_STATS":"true"}`)
 	e.strField(9, "hive")
@@ -116,7 +119,7 @@ func table(e *enc, name string) {
 	e.i32Field(5, 0)
 	e.i32Field(6, 0)
 	e.field(tStruct, 7)
-	storage(e, 8, warehouse)
+	storage(e, 8, 0, warehouse)
 	e.field(tList, 8)
 	e.list(tStruct, 2)
 	for _, k := range []string{"ds", "hr"} {

@@ -9,6 +9,7 @@
 //	bench pipe ADDR BACKEND           a proxy made of io.Copy, the floor for any Go gateway
 //	bench codec ADDR BACKEND FROM TO  a proxy that decodes to structs, renames a database and encodes again
 //	bench spin                        keeps the cores awake at idle priority
+//	bench walk                        in memory: what finding and changing the names costs by itself
 //	bench matrix|big|hold|short [flags] name,addr,db[,pid[,framed]] ...
 //
 // The rules, each learnt the hard way. Client, backend and proxy share the machine, so only ratios of one run
@@ -19,6 +20,6 @@
 // on an idle virtual machine measures the hypervisor's wake-ups, so those rows run with "spin". Look at the last
 // column, the share of the machine used by strangers, before believing a row.
 //
-// The package knows nothing of how the gateway is built and imports nothing of it: it has its own few lines of
-// Thrift.
+// Through sockets the program knows nothing of how the gateway is built: it has its own few lines of Thrift. Only
+// "walk" calls the gateway's packages, beside a token-by-token copy through apache/thrift.
 package main

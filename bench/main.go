@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"time"
 )
 
 func main() {
 	if len(os.Args) < 2 {
-		fail(fmt.Errorf("usage: bench all|soak|backend|pipe|codec|spin|matrix|big|hold|short, see the package's doc.go"))
+		fail(fmt.Errorf("usage: bench all|soak|backend|pipe|codec|spin|walk|matrix|big|hold|short, see the package's doc.go"))
 	}
 	a := os.Args[2:]
 	var err error
@@ -25,6 +26,11 @@ func main() {
 		err = serve(a, 2, func(ln net.Listener) { servePipe(ln, a[1]) })
 	case "codec":
 		err = serve(a, 4, func(ln net.Listener) { serveCodec(ln, a[1], a[2], a[3]) })
+	case "walk":
+		var b strings.Builder
+		if err = walkTable(&b, time.Second); err == nil {
+			fmt.Print(b.String())
+		}
 	case "spin":
 		spin()
 	case "matrix", "big", "hold", "short":

@@ -31,6 +31,7 @@ reads every message into structs, as a gateway made of generated code does.
 	r.longTable(&b)
 	r.crowdTable(&b)
 	r.rushTable(&b)
+	b.WriteString(r.walk.String())
 	return b.String()
 }
 
