@@ -84,7 +84,8 @@ func TestScratchIsBounded(t *testing.T) {
 	var b Binding
 	b.Reset(tbl, nil)
 	for i := range 100_000 {
-		b.Add(rewrite.TableFull, []byte{'a', 'p', 'a', 'c', 'h', 'e', '_', '_', byte('a' + i%26), byte('a' + i/26%26), byte('a' + i/676%26), '.', 't'})
+		b.Add(rewrite.TableFull, []byte{'a', 'p', 'a', 'c', 'h', 'e', '_', '_', byte('a' + i%26),
+			byte('a' + i/26%26), byte('a' + i/676%26), '.', 't'})
 	}
 	if n := len(b.spelled); n > maxSpellings {
 		t.Errorf("%d spellings kept, want at most %d", n, maxSpellings)

@@ -44,8 +44,9 @@ type Binding struct {
 	spelled []spelling
 
 	hint      *Catalog // the first explicit hint
-	how       How
+	how       How      // of the first explicit hint
 	hintText  []byte
+	relHow    How      // of the first hint that bare names are relative to
 	cross     *Refusal // explicit hints that disagree
 	bareCat   *Catalog // whom the first bare name belongs to while there is no hint
 	bareText  []byte
@@ -80,7 +81,7 @@ func (b *Binding) Reset(t *Table, def *Catalog) {
 		scratch = nil
 	}
 	if b.tbl != t {
-		fan = nil
+		fan = make([]pair, len(t.catalogs))
 	}
 	*b = Binding{view: view{tbl: t, def: def}, scratch: scratch, spelled: spelled, fan: fan}
 }
@@ -147,7 +148,7 @@ func (b *Binding) addPattern(v []byte) {
 // addHint takes in an explicit hint. All of them must agree.
 func (b *Binding) addHint(c *Catalog, how How, text []byte) {
 	if how != ByPrefix && b.rel == nil {
-		b.rel = c
+		b.rel, b.relHow = c, how
 	}
 	if b.hint == nil {
 		b.hint, b.how, b.hintText = c, how, b.keep(text)
@@ -155,9 +156,6 @@ func (b *Binding) addHint(c *Catalog, how How, text []byte) {
 	}
 	if b.hint != c && b.cross == nil {
 		b.cross = ambiguous(b.how, b.hintText, how, text)
-	}
-	if b.how == ByPrefix && how != ByPrefix {
-		b.how = how
 	}
 }
 
@@ -293,6 +291,8 @@ func (b *Binding) RouteUnknown(method []byte) (*Catalog, *Refusal) {
 // How says what decided the route.
 func (b *Binding) How() How {
 	switch {
+	case b.relHow != ByDefault:
+		return b.relHow
 	case b.hint != nil:
 		return b.how
 	case b.bareCat != nil:

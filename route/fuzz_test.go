@@ -10,8 +10,10 @@ import (
 // Out and back: what the client named comes back as it was spelled, by
 // whatever way the name goes.
 func FuzzThereAndBack(f *testing.F) {
-	for _, s := range []string{"sales", "apache__sales", "APACHE__Sales", "@hive#apache__x", "@apache#x", "@apache#!", "@hive#",
-		"@x#y", "hive.apache__x", "hdp__x", "orders", "crm_eu__orders", "_dummy_database", "apache__", "\xff__", "@#!", "@hive#a!"} {
+	for _, s := range []string{"sales", "apache__sales", "APACHE__Sales", "@hive#apache__x", "@apache#x",
+		"@apache#!", "@hive#",
+		"@x#y", "hive.apache__x", "hdp__x", "orders", "crm_eu__orders", "_dummy_database", "apache__", "\xff__",
+		"@#!", "@hive#a!"} {
 		f.Add(s, true)
 	}
 	tbl := fixture(f, three)
@@ -56,7 +58,8 @@ func FuzzThereAndBack(f *testing.F) {
 // A name that a backend gave never reads as another catalog's unless Listed
 // says that it is not to be shown, and a name of another catalog is never bare.
 func FuzzReplyNames(f *testing.F) {
-	for _, s := range []string{"sales", "apache__x", "orders", "hdp__x", "@apache#x", "hive.x", "_dummy_database", "Crm_EU__", "\xff"} {
+	for _, s := range []string{"sales", "apache__x", "orders", "hdp__x", "@apache#x", "hive.x",
+		"_dummy_database", "Crm_EU__", "\xff"} {
 		f.Add(s)
 	}
 	tbl := fixture(f, three)
@@ -76,7 +79,8 @@ func FuzzReplyNames(f *testing.F) {
 			back := gather(tbl, nil, db(string(out)))
 			owner, r := back.Route(readRow)
 			if b.Listed(c, []byte(stored)) && (r != nil || owner != c) {
-				t.Fatalf("%q of %s is listed as %q, which goes to %s (%s)", stored, c.Name, out, catName(owner), text(r))
+				t.Fatalf("%q of %s is listed as %q, which goes to %s (%s)", stored, c.Name, out, catName(owner),
+					text(r))
 			}
 		}
 	})
@@ -84,7 +88,8 @@ func FuzzReplyNames(f *testing.F) {
 
 // No value of any kind panics or is lost, in either direction.
 func FuzzKinds(f *testing.F) {
-	for _, s := range []string{"7$apache__a.t:1:2::$b.u:1", "$", "$$:", "a.", ".", "apache__a.*", "hive.apache__a.t:5", "@hive#a|b*", "|", "*"} {
+	for _, s := range []string{"7$apache__a.t:1:2::$b.u:1", "$", "$$:", "a.", ".", "apache__a.*",
+		"hive.apache__a.t:5", "@hive#a|b*", "|", "*"} {
 		for k := rewrite.DB; k <= rewrite.Policy; k++ {
 			f.Add(uint8(k), s)
 		}
@@ -109,7 +114,8 @@ func FuzzKinds(f *testing.F) {
 		}
 		if c == tbl.Default() && tbl.take([]byte(s)).pre == nil && !bytes.Contains([]byte(s), []byte("__")) &&
 			!bytes.Contains([]byte(s), []byte("hive.")) && !bytes.Contains([]byte(s), []byte("catalog.")) &&
-			!bytes.Contains([]byte(s), []byte("main.")) && k != rewrite.Cat && k != rewrite.Pattern && k != rewrite.PatternAt {
+			!bytes.Contains([]byte(s),
+				[]byte("main.")) && k != rewrite.Cat && k != rewrite.Pattern && k != rewrite.PatternAt {
 			if out, err := b.Call(true).Append(nil, k, []byte(s)); err != nil || string(out) != s {
 				t.Fatalf("%v %q of the default catalog became %q (%v)", k, s, out, err)
 			}

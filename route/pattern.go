@@ -17,10 +17,10 @@ func (b *Binding) Pattern() ([]byte, bool) { return b.pattern, b.hasPat }
 
 // ForCatalog is the names for writing a merged list's call to one catalog's
 // backend; false when nothing of that catalog can be in the answer, and then
-// it is not asked. Its Names, and those of From, stay valid until the next
-// Reset and may be used by several goroutines at once.
+// it is not asked. ForCatalog and From may be called, and their Names used, by
+// one goroutine a catalog at once; the Names stay valid until the next Reset.
 func (b *Binding) ForCatalog(c *Catalog, keepAt bool) (rewrite.Names, bool) {
-	p := b.pairOf(c)
+	p := &b.fan[c.index]
 	p.in = inward{b: b, cat: c, keepAt: keepAt}
 	if b.cross != nil || b.rel != nil && b.rel != c {
 		return &p.in, false
@@ -35,16 +35,9 @@ func (b *Binding) ForCatalog(c *Catalog, keepAt bool) (rewrite.Names, bool) {
 
 // From is the names for reading the reply of one catalog's backend.
 func (b *Binding) From(c *Catalog) rewrite.Names {
-	p := b.pairOf(c)
+	p := &b.fan[c.index]
 	p.out = outward{b: b, cat: c}
 	return &p.out
-}
-
-func (b *Binding) pairOf(c *Catalog) *pair {
-	if b.fan == nil {
-		b.fan = make([]pair, len(b.tbl.catalogs))
-	}
-	return &b.fan[c.index]
 }
 
 // Refused is the refusal of a merged list whose hints contradict each other.

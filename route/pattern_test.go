@@ -15,7 +15,8 @@ var databases = map[string][]string{
 
 // ask runs a merged list over pretended backends: what each one was sent, and
 // the namespaces of the answer.
-func ask(t *testing.T, tbl *Table, stored map[string][]string, keepAt bool, in ...val) (sent map[string]string, got []string) {
+func ask(t *testing.T, tbl *Table, stored map[string][]string, keepAt bool, in ...val) (
+	sent map[string]string, got []string) {
 	t.Helper()
 	b := gather(tbl, nil, in...)
 	sent = map[string]string{}
@@ -86,7 +87,8 @@ func TestMergedLists(t *testing.T) {
 		{"L05", pat("apache..default"), false, "apache..default", "default", "apache__default"},
 		{"L06", pat("apache..def.*"), false, "apache..def.*", "def.*", "apache__default"},
 		{"L09", pat("my_*|apache__c*"), false, "my_*", "c*", "apache__crm my_database"},
-		{"L09 in Hive's notation", pat("@hive#my_*|apache__c*"), false, "@hive#my_*", "@hive#c*", "apache__crm my_database"},
+		{"L09 in Hive's notation", pat("@hive#my_*|apache__c*"), false, "@hive#my_*", "@hive#c*",
+			"apache__crm my_database"},
 		{"L10 literal", pat("apache__sales"), false, "-", "sales", "apache__sales"},
 		{"L14 other case", pat("APACHE__C*"), false, "-", "C*", "apache__crm"},
 		{"HS2 dots", pat("apache..sa.es"), false, "apache..sa.es", "sa.es", "apache__sales"},
@@ -106,7 +108,8 @@ func TestMergedLists(t *testing.T) {
 		{"proxy catalog, empty", pat("@apache#!"), false, "-", "@hive#!", ""},
 		{"proxy catalog and its prefix", pat("@apache#apache__s*"), false, "-", "@hive#s*", "sales"},
 		{"catName", []val{cat("apache"), {rewrite.Pattern, "s*"}}, false, "-", "s*", "sales"},
-		{"catName of the backend", []val{cat("hive"), {rewrite.Pattern, "*sales"}}, false, "*sales", "*sales", "apache__sales sales"},
+		{"catName of the backend", []val{cat("hive"), {rewrite.Pattern, "*sales"}}, false, "*sales", "*sales",
+			"apache__sales sales"},
 		{"contradiction", []val{cat("hdp"), {rewrite.PatternAt, "@apache#s*"}}, false, "-", "-", ""},
 		{"unknown catalog", pat("@x#s*"), false, "@x#s*", "-", "sales"},
 	}
@@ -130,6 +133,34 @@ func TestMergedLists(t *testing.T) {
 	}
 }
 
+// One goroutine a catalog may use the binding of a merged list (for the race
+// detector).
+func TestMergedListInParallel(t *testing.T) {
+	tbl := fixture(t, three)
+	b := gather(tbl, nil, val{rewrite.PatternAt, "@hive#*s"})
+	names := make(chan string)
+	for _, c := range tbl.Catalogs() {
+		go func() {
+			n, ok := b.ForCatalog(c, true)
+			sent, err := n.Append(nil, rewrite.PatternAt, []byte("@hive#*s"))
+			if !ok || err != nil || !b.Listed(c, []byte("news")) {
+				names <- "not asked: " + c.Name
+				return
+			}
+			out, _ := b.From(c).Append(append(sent, ' '), rewrite.DB, []byte("news"))
+			names <- string(out)
+		}()
+	}
+	var got []string
+	for range tbl.Catalogs() {
+		got = append(got, <-names)
+	}
+	sort.Strings(got)
+	if s, want := strings.Join(got, ", "), "@hive#*s apache__news, @hive#*s news, @hive#*s|Orders Crm_EU__news"; s != want {
+		t.Errorf("got %q, want %q", s, want)
+	}
+}
+
 // L04: a real database of the default catalog that looks prefixed.
 func TestShadowed(t *testing.T) {
 	tbl := fixture(t, three)
@@ -139,7 +170,8 @@ func TestShadowed(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
-	_, got := ask(t, tbl, map[string][]string{"hdp": {"apache__x", "orders", "sales"}, "Crm_EU": {"orders", "y"}}, true)
+	_, got := ask(t, tbl, map[string][]string{"hdp": {"apache__x", "orders", "sales"}, "Crm_EU": {"orders",
+		"y"}}, true)
 	if s, want := strings.Join(got, " "), "Crm_EU__y orders sales"; s != want {
 		t.Errorf("answer: got %q, want %q", s, want)
 	}
@@ -181,7 +213,8 @@ func TestDotSeparator(t *testing.T) {
 // Dividing a pattern by a prefix is exact: the quotient means a name if and
 // only if the pattern means the prefixed name.
 func FuzzPatternQuotient(f *testing.F) {
-	for _, s := range []string{"a*s", "apache..s*", "*", "**", "*a*e*_*s", "a.*e__*s|x", "apache__", ".", `a\*`, "*__*__s"} {
+	for _, s := range []string{"a*s", "apache..s*", "*", "**", "*a*e*_*s", "a.*e__*s|x", "apache__", ".", `a\*`,
+		"*__*__s"} {
 		f.Add(s, "sales")
 		f.Add(s, "s")
 	}

@@ -12,18 +12,21 @@ func TestConfigErrors(t *testing.T) {
 		want   string // part of the error
 	}{
 		{"no catalog", func(c *Config) { c.Catalogs = nil }, "no catalog configured"},
-		{"unknown default", func(c *Config) { c.Default = "x" }, `default catalog "x" is not configured: configured are hdp, apache`},
+		{"unknown default", func(c *Config) { c.Default = "x" },
+			`default catalog "x" is not configured: configured are hdp, apache`},
 		{"no default", func(c *Config) { c.Default = "" }, `default catalog ""`},
 		{"no separator", func(c *Config) { c.Separator = "" }, "separator is empty"},
 		{"wildcard separator", func(c *Config) { c.Separator = "*" }, `"*" is not allowed`},
 		{"letter separator", func(c *Config) { c.Separator = "x" }, `"x" is not allowed`},
 		{"no name", func(c *Config) { c.Catalogs[0].Name = "" }, "without a name"},
 		{"bad name", func(c *Config) { c.Catalogs[0].Name = "a.b" }, `"." is not allowed in a catalog name`},
-		{"separator in name", func(c *Config) { c.Catalogs[1].Name = "a__b" }, `"a__b": the name contains the separator`},
+		{"separator in name", func(c *Config) { c.Catalogs[1].Name = "a__b" },
+			`"a__b": the name contains the separator`},
 		{"same name", func(c *Config) { c.Catalogs[1].Name = "HDP" }, `"HDP": its name equals catalog "hdp"`},
 		{"no uris", func(c *Config) { c.Catalogs[1].URIs = nil }, `"apache": no uris`},
 		{"bad uri", func(c *Config) { c.Catalogs[1].URIs = []string{"http://h:1"} }, "want thrift://host:port"},
-		{"uri without port", func(c *Config) { c.Catalogs[1].URIs = []string{"thrift://h"} }, "want thrift://host:port"},
+		{"uri without port", func(c *Config) { c.Catalogs[1].URIs = []string{"thrift://h"} },
+			"want thrift://host:port"},
 		{"same uri", func(c *Config) { c.Catalogs[1].URIs = []string{"h:1", "thrift://h:1"} }, "listed twice"},
 		{"claimed twice", func(c *Config) {
 			c.Catalogs[0].Claims, c.Catalogs[1].Claims = []string{"a"}, []string{"A"}
@@ -56,7 +59,8 @@ func TestLongestPrefix(t *testing.T) {
 	if b.Listed(tbl.Catalog("a"), []byte("_x")) {
 		t.Error("_x of catalog a reads as x of catalog a_ and must not be listed")
 	}
-	if w := tbl.Warnings(); len(w) != 1 || !strings.Contains(w[0], `names of catalog "a" that begin with "a___" read as catalog "a_"`) {
+	if w := tbl.Warnings(); len(w) != 1 || !strings.Contains(w[0],
+		`names of catalog "a" that begin with "a___" read as catalog "a_"`) {
 		t.Errorf("warnings: got %q", w)
 	}
 }
