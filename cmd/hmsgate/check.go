@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"hmsgate/internal/gateway"
+	"hmsgate/profiles"
+)
+
+func checkCommand() *cobra.Command {
+	var file string
+	var print bool
+	c := &cobra.Command{
+		Use:   "check -c FILE [--print]",
+		Short: "Check a configuration without running it",
+		Long: `Check a configuration: every error with file, line, key, value and what is allowed. With --print
+the effective value of every key and where it came from. Exit code 0 when it is good, 2 when not.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := load(file)
+			if err != nil {
+				return err
+			}
+			table, err := gateway.Table(cfg)
+			if err != nil {
+				return usageError{fmt.Errorf("%s: %w", file, err)}
+			}
+			for _, note := range append(cfg.Notes, table.Warnings()...) {
+				fmt.Fprintln(c.ErrOrStderr(), note)
+			}
+			if print {
+				return cfg.WriteEffective(c.OutOrStdout())
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s: good: %d catalogs, default %s\n", file, len(cfg.Catalogs), table.Default().Name)
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&file, "config", "c", "", "configuration: a .yaml or .properties file")
+	c.Flags().BoolVar(&print, "print", false, "print the effective value of every key")
+	return c
+}
+
+// knownProfiles are the labels a configuration may name.
+func knownProfiles() []string { return append(profiles.Labels(), profiles.AutoLabel) }

@@ -1,0 +1,15 @@
+// Package answer makes the replies that the gateway does not simply forward:
+// lists merged over catalogs, the catalogs themselves, the base service
+// fb303, and what a client tells its connection. Rows of profiles name an
+// answer; Answers is all of them under those names. It knows no method by
+// name and opens no connection: a session.Call is handed to it.
+//
+// # Merged lists
+//
+// Every catalog that can have a part in the answer is asked at once, under one
+// deadline. Names come sorted and once each, as a metastore lists them
+// (ObjectStore orders by name); other elements in the catalogs' order. A
+// catalog that fails fails the call, with its own exception, unless the
+// configuration says that lists may do without (then a metric and a log line
+// tell); when all fail the call fails in any case.
+package answer

@@ -1,0 +1,130 @@
+package answer
+
+import (
+	"slices"
+
+	"hmsgate/frame"
+	"hmsgate/internal/session"
+	"hmsgate/rewrite"
+	"hmsgate/route"
+)
+
+// listed leaves out of a catalog's list what the call does not mean, or what
+// clients could not name.
+type listed struct {
+	rewrite.Names
+	call *session.Call
+	cat  *route.Catalog
+}
+
+func (l *listed) Keep(_ rewrite.Kind, db []byte) bool {
+	if l.call.Names().Listed(l.cat, db) {
+		return true
+	}
+	if env := l.call.Env(); l.cat == env.Table.Default() && env.Table.Shadowed(db) {
+		env.Metrics.Shadowed()
+	}
+	return false
+}
+
+// everywhere is all catalogs that can have a part in the call's answer.
+func everywhere(c *session.Call) []session.Asked {
+	var out []session.Asked
+	b := c.Names()
+	for _, cat := range c.Env().Table.Catalogs() {
+		if _, ok := b.ForCatalog(cat, true); !ok {
+			continue
+		}
+		out = append(out, session.Asked{Catalog: cat, Names: func(at bool) (call, reply rewrite.Names) {
+			call, _ = b.ForCatalog(cat, at)
+			return call, &listed{b.From(cat), c, cat}
+		}})
+	}
+	return out
+}
+
+// ask collects the catalogs' lists. done says that the client has its answer
+// already: the only catalog's, or a failure.
+func ask(c *session.Call) (lists []list, done bool) {
+	if r := c.Names().Refused(); r != nil {
+		c.Refuse(r)
+		return nil, true
+	}
+	parts := c.Fanout(everywhere(c))
+	var bad *session.Part
+	for i := range parts {
+		p := &parts[i]
+		if p.Err == nil {
+			l, ok, err := readList(p.Message, c.Method())
+			if ok {
+				lists = append(lists, l)
+				continue
+			}
+			p.Err = err
+		}
+		if bad == nil {
+			bad = p
+		}
+		if c.Env().Limits.Lenient {
+			c.Degraded()
+			c.Env().Metrics.FanoutDegraded(p.Catalog.Name)
+		}
+	}
+	switch {
+	case bad == nil && len(parts) == 1:
+		c.Raw(parts[0].Message)
+		return nil, true
+	case bad == nil || c.Env().Limits.Lenient && len(lists) > 0:
+		return lists, false
+	case bad.Err != nil:
+		c.Unreachable(bad.Catalog, bad.Err)
+	default:
+		c.Raw(bad.Message) // the catalog's own exception
+	}
+	return nil, true
+}
+
+// mergeNames answers with the names of all catalogs, sorted, each once.
+func mergeNames(c *session.Call) error {
+	lists, done := ask(c)
+	if done {
+		return nil
+	}
+	var names []string
+	for _, l := range lists {
+		n, err := l.names()
+		if err != nil {
+			return err
+		}
+		names = append(names, n...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	c.Reply(func(dst []byte) []byte { return appendNames(dst, names) })
+	return nil
+}
+
+// mergeRows answers with the elements of all catalogs' lists one after the
+// other.
+func mergeRows(c *session.Call) error {
+	lists, done := ask(c)
+	if done {
+		return nil
+	}
+	c.Reply(func(dst []byte) []byte {
+		all := list{elem: frame.Struct}
+		for _, l := range lists {
+			if l.count > 0 {
+				all.elem = l.elem
+				all.count += l.count
+			}
+		}
+		dst = append(dst, frame.List, 0, 0, all.elem)
+		dst = be.AppendUint32(dst, uint32(all.count))
+		for _, l := range lists {
+			dst = append(dst, l.body...)
+		}
+		return append(dst, frame.Stop)
+	})
+	return nil
+}

@@ -1,0 +1,186 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hmsgate/frame"
+	"hmsgate/internal/admin"
+	"hmsgate/internal/config"
+	"hmsgate/internal/metrics"
+	"hmsgate/internal/session"
+	"hmsgate/route"
+)
+
+// Gateway is one running configuration.
+type Gateway struct {
+	cfg     *config.Config
+	log     zerolog.Logger
+	version string
+	started time.Time
+	table   *route.Table
+	metrics *metrics.Registry
+	budget  *frame.Budget
+	dialer  net.Dialer
+	envs    map[string]*session.Env // by front profile
+
+	listeners []*listener
+	admin     *admin.Server
+	health    []*health // by URI
+
+	leaving  atomic.Bool // readiness is off
+	draining atomic.Bool // sessions end at their next message border
+	inFlight atomic.Int64
+	clients  atomic.Int64
+	away     atomic.Int64 // clients being turned away
+
+	mu       sync.Mutex // guards sessions
+	sessions map[*session.Session]struct{}
+	running  sync.WaitGroup // sessions and accept loops
+	probing  sync.WaitGroup
+	stop     context.CancelFunc // ends probes
+}
+
+// New makes a gateway; Start opens its listeners.
+func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, error) {
+	table, err := Table(cfg)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gateway{cfg: cfg, log: log, version: version, started: time.Now(), table: table, budget: newBudget(cfg),
+		metrics:  metrics.New(metrics.Options{Prefix: cfg.MetricsPrefix, Version: version}),
+		dialer:   net.Dialer{Timeout: 10 * time.Second},
+		sessions: map[*session.Session]struct{}{}, envs: map[string]*session.Env{}}
+	for _, l := range cfg.Listeners {
+		if g.envs[l.FrontendProfile] == nil {
+			if g.envs[l.FrontendProfile], err = g.env(l.FrontendProfile); err != nil {
+				return nil, fmt.Errorf("listener %s: %w", l.Name, err)
+			}
+		}
+	}
+	return g, nil
+}
+
+// Start opens all listeners and begins to serve.
+func (g *Gateway) Start() error {
+	for _, note := range append(g.cfg.Notes, g.table.Warnings()...) {
+		g.log.Warn().Msg(note)
+	}
+	for i := range g.cfg.Listeners {
+		l, err := g.listen(&g.cfg.Listeners[i])
+		if err != nil {
+			g.closeListeners()
+			return err
+		}
+		g.listeners = append(g.listeners, l)
+	}
+	if g.cfg.Admin != "" {
+		var err error
+		if g.admin, err = admin.Listen(g.cfg.Admin, admin.Options{
+			Ready: g.Readiness, Metrics: g.metrics.Handler(), Version: g.version}); err != nil {
+			g.closeListeners()
+			return err
+		}
+		g.log.Info().Str("addr", g.admin.Addr().String()).Msg("admin listener")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	g.stop = cancel
+	g.probeAll(ctx)
+	for _, l := range g.listeners {
+		g.running.Add(1)
+		go func() {
+			defer g.running.Done()
+			g.accept(l)
+		}()
+		g.log.Info().Str("listener", l.cfg.Name).Str("addr", l.Addr().String()).Msg("listening")
+	}
+	return nil
+}
+
+// Addr is where the main listener listens.
+func (g *Gateway) Addr() net.Addr { return g.listeners[0].Addr() }
+
+// AdminAddr is where the admin listener listens, nil when there is none.
+func (g *Gateway) AdminAddr() net.Addr {
+	if g.admin == nil {
+		return nil
+	}
+	return g.admin.Addr()
+}
+
+// ErrCut says that a drain had to cut calls in flight.
+var ErrCut = errors.New("calls in flight were cut")
+
+// Drain ends the gateway as the package comment says. When ctx ends, what is
+// still there is cut at once.
+func (g *Gateway) Drain(ctx context.Context) error {
+	g.leaving.Store(true)
+	if d := g.cfg.DrainDelay; d > 0 {
+		g.log.Info().Dur("delay", d).Msg("draining: readiness is off, still accepting")
+		sleep(ctx, d)
+	}
+	g.closeListeners()
+	g.draining.Store(true)
+	g.log.Info().Int64("clients", g.clients.Load()).Int64("calls", g.inFlight.Load()).Msg("draining: not accepting any more")
+	g.each((*session.Session).Wake)
+	err := g.finish(ctx)
+	g.stop()
+	g.probing.Wait()
+	if g.admin != nil {
+		bye, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = g.admin.Close(bye)
+	}
+	return err
+}
+
+// finish waits for sessions, then cuts what is left.
+func (g *Gateway) finish(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() { g.running.Wait(); close(done) }()
+	ctx, cancel := context.WithTimeout(ctx, g.cfg.ShutdownTimeout)
+	defer cancel()
+	select {
+	case <-done:
+		g.metrics.Drained("clean")
+		g.log.Info().Msg("drained")
+		return nil
+	case <-ctx.Done():
+	}
+	g.metrics.Drained("cut")
+	g.log.Error().Int64("clients", g.clients.Load()).Msg("drain: time is over, cutting")
+	g.each((*session.Session).Cut)
+	<-done
+	return ErrCut
+}
+
+// Close ends the gateway at once.
+func (g *Gateway) Close() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = g.Drain(ctx)
+}
+
+func (g *Gateway) each(f func(*session.Session)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for s := range g.sessions {
+		f(s)
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,251 @@
+package session
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"hmsgate/frame"
+	"hmsgate/internal/metrics"
+	"hmsgate/profiles"
+	"hmsgate/rewrite"
+	"hmsgate/route"
+)
+
+var be = binary.BigEndian
+
+// Call is one call while it is served. Checks and answers see it; it is valid
+// until they return.
+type Call struct {
+	s     *Session
+	m     *method // nil: in no inventory
+	name  []byte  // of a method in no inventory
+	typ   frame.MessageType
+	seq   int32
+	cat   *route.Catalog
+	index int // of cat
+	start time.Time
+	until time.Time // the call's limit; zero: none
+	whole bool      // the call is complete in the window
+	close bool      // the client's connection ends with this call
+	done  bool      // a reply has been given
+	tries int
+
+	status  metrics.Status
+	fanned  bool
+	in, out int64
+	nameBuf [frame.MaxMethod]byte
+}
+
+// Row is what the rules say of the method; nil when no inventory has it.
+func (c *Call) Row() *profiles.Row {
+	if c.m == nil {
+		return nil
+	}
+	return &c.m.Row
+}
+
+// Method is the method's name.
+func (c *Call) Method() string {
+	if c.m == nil {
+		return string(c.name)
+	}
+	return c.m.Row.Method
+}
+
+// Catalog is where the call was routed; nil before.
+func (c *Call) Catalog() *route.Catalog { return c.cat }
+
+// Names is the binding of the call's names.
+func (c *Call) Names() *route.Binding { return &c.s.bind }
+
+// Env is the configuration the call is served under.
+func (c *Call) Env() *Env { return c.s.env }
+
+// Message is the whole call as it came, header included.
+func (c *Call) Message() []byte { return c.s.in.Kept() }
+
+// Body is the call's arguments struct.
+func (c *Call) Body() []byte { return c.s.in.Kept()[c.bodyAt():] }
+
+func (c *Call) bodyAt() int { return 12 + len(c.Method()) }
+
+// Seq is the call's sequence id.
+func (c *Call) Seq() int32 { return c.seq }
+
+// Close ends the client's connection after this call.
+func (c *Call) Close() { c.close = true }
+
+// serve serves one call and says whether the connection goes on.
+func (s *Session) serve() bool {
+	c := &s.call
+	h, err := s.in.Header(s.opt.Old)
+	if err != nil {
+		return s.nonsense(nil, err)
+	}
+	s.begin(c, &h)
+	if n := s.env.Limits.InFlight; s.env.InFlight.Add(1) > n && n > 0 {
+		defer s.env.InFlight.Add(-1)
+		return s.busy(c)
+	}
+	defer s.env.InFlight.Add(-1)
+	if err := s.gather(c); err != nil {
+		return s.ungathered(c, err)
+	}
+	s.known = true
+	s.decide(c)
+	s.account(c)
+	return !c.close
+}
+
+// begin resets the call to what the header says.
+func (s *Session) begin(c *Call, h *frame.Header) {
+	m := s.env.methods[string(h.Method)]
+	*c = Call{s: s, m: m, typ: h.Type, seq: h.Seq, index: -1, start: time.Now(), nameBuf: c.nameBuf}
+	if m == nil {
+		c.name = c.nameBuf[:copy(c.nameBuf[:], h.Method)]
+	} else if m.Hold {
+		s.in.Hold(s.env.Limits.HeldCall)
+	}
+	if n := len(s.env.Table.Catalogs()); len(s.backs) != n {
+		s.resize(n)
+	}
+}
+
+// resize fits the backend connections to a new configuration.
+func (s *Session) resize(n int) {
+	if len(s.backs) > 0 {
+		s.closeBackends()
+	}
+	s.backs = make([]*backend, n)
+}
+
+// gather reads the call until it is whole, or until a final fact says where
+// it goes and the rest may stream.
+func (s *Session) gather(c *Call) error {
+	for held := false; ; held = true {
+		err := s.walk(c)
+		if err == nil {
+			c.whole = true
+			return nil
+		}
+		if !errors.Is(err, frame.ErrFull) {
+			return err
+		}
+		if c.m != nil && !c.m.Hold && c.m.Answer == "" && (s.facts.Final || s.bind.How() > route.ByBare) {
+			return nil
+		}
+		if held || c.m != nil && c.m.Hold {
+			return errTooLarge
+		}
+		s.in.Hold(s.env.Limits.HeldCall)
+		s.in.Rewind()
+		if _, err := s.in.Header(true); err != nil {
+			return err
+		}
+	}
+}
+
+var errTooLarge = errors.New("call outgrows what may be held")
+
+// walk collects the call's names.
+func (s *Session) walk(c *Call) error {
+	s.bind.Reset(s.env.Table, s.opt.Default)
+	if c.m == nil {
+		return s.walker.Strings(&s.in, s.visit)
+	}
+	err := s.walker.Gather(&s.in, s.env.Plans.Call, c.m.CallRoot, &s.facts)
+	for _, f := range s.facts.List() {
+		s.bind.Add(f.Kind, s.in.At(f.Off, f.Len))
+	}
+	return err
+}
+
+// decide finds out who answers the call.
+func (s *Session) decide(c *Call) {
+	if c.typ != frame.Call && !(c.typ == frame.Oneway && c.m != nil && c.m.Oneway) {
+		s.fault(c, frame.InvalidMessageType, textMessageType(c.typ))
+		return
+	}
+	if c.m != nil && c.m.answer != nil {
+		if !s.checked(c) {
+			return
+		}
+		if err := c.m.answer(c); err != nil {
+			c.close = true
+		}
+		return
+	}
+	var ref *route.Refusal
+	if c.m != nil {
+		c.cat, ref = s.bind.Route(&c.m.Row)
+	} else {
+		c.cat, ref = s.bind.RouteUnknown(c.name)
+	}
+	if ref != nil {
+		s.refuse(c, ref)
+		return
+	}
+	if s.checked(c) {
+		s.forward(c)
+	}
+}
+
+// checked asks the policies.
+func (s *Session) checked(c *Call) bool {
+	for _, check := range s.env.Checks {
+		if ref := check(c); ref != nil {
+			s.refuse(c, ref)
+			return false
+		}
+	}
+	return true
+}
+
+// indexOf is a catalog's place in the table.
+func (e *Env) indexOf(cat *route.Catalog) int {
+	for i, c := range e.Table.Catalogs() {
+		if c == cat {
+			return i
+		}
+	}
+	return -1
+}
+
+// plan is the pair of entry points for a call's bytes.
+func (c *Call) plan() (p *rewrite.Plan, r rewrite.RootID) {
+	if c.m == nil {
+		return c.s.env.copying, 0
+	}
+	return c.s.env.Plans.Call, c.m.CallRoot
+}
+
+func (c *Call) replyPlan() (p *rewrite.Plan, r rewrite.RootID) {
+	if c.m == nil {
+		return c.s.env.copying, 0
+	}
+	return c.s.env.Plans.Reply, c.m.ReplyRoot
+}
+
+// account counts the call and writes its line.
+func (s *Session) account(c *Call) {
+	method, cat := -1, metrics.NoCatalog
+	if c.m != nil {
+		method = c.m.index
+	}
+	if c.fanned {
+		cat = metrics.AllCatalog
+	} else if c.cat != nil {
+		cat = c.index
+	}
+	n := s.env.counts.Call(method, cat)
+	took := time.Since(c.start)
+	n.Observe(c.status, took.Seconds(), c.in, c.out)
+	if c.cat != nil && !c.fanned && s.bind.How() == route.ByDefault {
+		n.DefaultRouted()
+	}
+	if s.env.LogCalls {
+		c.line(s.env.Log.Info()).Str("status", c.status.String()).Dur("took", took).
+			Int64("in", c.in).Int64("out", c.out).Msg("call")
+	}
+}

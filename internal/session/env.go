@@ -1,0 +1,110 @@
+package session
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hmsgate/frame"
+	"hmsgate/internal/metrics"
+	"hmsgate/profiles"
+	"hmsgate/rewrite"
+	"hmsgate/route"
+)
+
+// Limits bound what one client, and all of them, may ask for. Zero means no
+// limit, but for Frame and HeldCall, which have defaults.
+type Limits struct {
+	Call      int64         // bytes of a call
+	Reply     int64         // bytes of a reply
+	Frame     int           // bytes of a frame
+	HeldCall  int           // bytes of a call or a merged reply that is held whole
+	InFlight  int64         // calls at once
+	Patience  time.Duration // to find a backend that answers a connect
+	Fanout    time.Duration // of a call that goes to several backends
+	CloseDead bool          // an unreachable backend closes the client's connection
+	Lenient   bool          // merged answers do without catalogs that fail
+}
+
+// Target is what the session needs to know of a catalog beside its route.
+type Target struct {
+	Framed  bool
+	Timeout time.Duration // of a call; 0: none
+}
+
+// Answer makes the reply to a call that is not simply forwarded. An error
+// ends the client's connection.
+type Answer func(*Call) error
+
+// Check looks at a routed call before a byte is sent. It sees names as facts
+// of the binding, the method as its row.
+type Check func(*Call) *route.Refusal
+
+// Env is what all sessions of one configuration share. It does not change;
+// sessions take a new one at their next call.
+type Env struct {
+	Table   *route.Table
+	Plans   *profiles.Plans
+	Targets []Target // by the catalogs' order in Table
+	Checks  []Check
+	Dial    route.DialFunc
+	Limits  Limits
+	Budget  *frame.Budget
+	Metrics *metrics.Registry
+	Log     zerolog.Logger
+	// LogCalls writes a line for healthy calls too.
+	LogCalls bool
+
+	Draining *atomic.Bool
+	InFlight *atomic.Int64
+
+	methods map[string]*method
+	counts  *metrics.Table
+	copying *rewrite.Plan // copies any body unseen
+}
+
+// method is everything about a method that a call needs, found by one look-up.
+type method struct {
+	*profiles.MethodPlan
+	index  int
+	answer Answer
+}
+
+// Prepare completes e with the answers that its plans' rows name.
+func (e *Env) Prepare(answers map[string]Answer) error {
+	if e.Limits.Frame <= 0 {
+		e.Limits.Frame = frame.DefaultFrameMax
+	}
+	if e.Limits.HeldCall <= 0 {
+		e.Limits.HeldCall = 64 << 20
+	}
+	names := e.Plans.Methods()
+	e.methods = make(map[string]*method, len(names))
+	for i, name := range names {
+		p := e.Plans.Method([]byte(name))
+		m := &method{MethodPlan: p, index: i}
+		if p.Answer != "" {
+			if m.answer = answers[p.Answer]; m.answer == nil {
+				return &missingAnswer{p.Method, p.Answer}
+			}
+		}
+		e.methods[name] = m
+	}
+	cats := make([]metrics.Catalog, len(e.Table.Catalogs()))
+	for i, c := range e.Table.Catalogs() {
+		cats[i] = metrics.Catalog{Name: c.Name, Backend: c.Name}
+	}
+	e.counts = e.Metrics.Table(names, cats)
+	b := rewrite.NewBuilder()
+	b.Root(b.Node("any"))
+	var err error
+	e.copying, err = b.Build()
+	return err
+}
+
+type missingAnswer struct{ method, answer string }
+
+func (e *missingAnswer) Error() string {
+	return "method " + e.method + ": its row names answer " + e.answer + ", which does not exist"
+}

@@ -1,0 +1,173 @@
+package session
+
+import (
+	"errors"
+
+	"hmsgate/frame"
+	"hmsgate/internal/metrics"
+	"hmsgate/profiles"
+	"hmsgate/route"
+)
+
+// nonsense ends a client that sent what is no call: with an application
+// exception where header and sequence id were read.
+func (s *Session) nonsense(c *Call, err error) bool {
+	var src *frame.SourceError
+	if errors.As(err, &src) && !errors.Is(err, frame.ErrFrameSize) {
+		return s.gone(src.Err, true)
+	}
+	if c == nil {
+		if errors.Is(err, frame.ErrOldHeader) {
+			s.env.Metrics.Unexpected(frame.OldBinary.String())
+		}
+		s.warn().Err(err).Hex("bytes", head(s.in.Bytes())).Msg("not a call: closed")
+		return false
+	}
+	c.close = true
+	s.fault(c, frame.ProtocolError, textNonsense(err))
+	s.account(c)
+	return false
+}
+
+// busy refuses a call for want of a place; its bytes must be read first.
+func (s *Session) busy(c *Call) bool {
+	if err := s.drain(); err != nil {
+		return s.nonsense(c, err)
+	}
+	c.status = metrics.Throttled
+	s.fault(c, frame.InternalError, textBusy("too many calls at once (limits.calls-in-flight)"))
+	s.account(c)
+	return !c.close
+}
+
+// ungathered ends a call that could not be read whole.
+func (s *Session) ungathered(c *Call, err error) bool {
+	var text string
+	switch {
+	case errors.Is(err, errTooLarge):
+		text = textTooLarge(int64(s.env.Limits.HeldCall))
+	case errors.Is(err, frame.ErrBudget):
+		text = textBusy("memory for held calls is used up (limits.held-total)")
+		c.status = metrics.Throttled
+	default:
+		return s.nonsense(c, err)
+	}
+	// The window still holds the beginning: read the rest, send it nowhere.
+	if err := s.drain(); err != nil {
+		return s.nonsense(c, err)
+	}
+	if errors.Is(err, frame.ErrBudget) {
+		s.fault(c, frame.InternalError, text)
+	} else {
+		s.refuse(c, &route.Refusal{Exception: route.Meta, Reason: "too_large", Text: text})
+	}
+	s.account(c)
+	return !c.close
+}
+
+// drain reads the call to its end, from its beginning, which is still held.
+func (s *Session) drain() error {
+	s.in.Rewind()
+	s.in.Emit(nowhere{}, false)
+	if err := s.walker.Emit(&s.in, s.env.copying, 0, nil); err != nil {
+		return err
+	}
+	return s.in.End()
+}
+
+// nowhere takes bytes and forgets them.
+type nowhere struct{}
+
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (nowhere) End() error                  { return nil }
+
+// refuse answers with the exception that the method declares, else with an
+// application exception of a type that no client replays.
+func (s *Session) refuse(c *Call, r *route.Refusal) {
+	if r.Reason == route.Ambiguous {
+		s.env.Metrics.Ambiguous()
+	}
+	c.line(s.env.Log.Warn()).Str("reason", string(r.Reason)).Str("text", r.Text).Msg("refused")
+	if c.status == metrics.OK {
+		c.status = metrics.Error
+	}
+	id := int16(0)
+	if row := c.Row(); row != nil {
+		switch r.Exception {
+		case route.Meta:
+			id = row.Meta
+		case route.NoSuchObject:
+			id = row.NoSuchObject
+		}
+	}
+	b := s.scratch[:0]
+	switch {
+	case r.Exception == route.UnknownMethod:
+		b = frame.AppendFault(b, c.Method(), c.seq, frame.UnknownMethod, r.Text)
+	case id != 0:
+		b = frame.AppendDeclared(b, c.Method(), c.seq, id, r.Text)
+	default:
+		b = frame.AppendFault(b, c.Method(), c.seq, frame.InvalidProtocol, r.Text)
+	}
+	s.local(c, b)
+}
+
+// fault answers with an application exception.
+func (s *Session) fault(c *Call, t frame.AppType, text string) {
+	if c.status == metrics.OK {
+		c.status = metrics.Error
+	}
+	c.line(s.env.Log.Warn()).Int32("type", int32(t)).Str("text", text).Msg("failed")
+	s.local(c, frame.AppendFault(s.scratch[:0], c.Method(), c.seq, t, text))
+}
+
+// unknown answers a write whose outcome nobody knows. No client may take the
+// answer as a reason to replay it.
+func (s *Session) unknown(c *Call, text string) {
+	row := c.Row()
+	id := int16(0)
+	if row != nil {
+		id = row.Meta
+		if row.Lost != "" && row.InvalidOperation != 0 {
+			id = row.InvalidOperation
+		}
+	}
+	c.status = metrics.Error
+	c.line(s.env.Log.Error()).Str("text", text).Msg("outcome unknown")
+	b := s.scratch[:0]
+	if id != 0 {
+		b = frame.AppendDeclared(b, c.Method(), c.seq, id, text)
+	} else {
+		b = frame.AppendFault(b, c.Method(), c.seq, frame.InvalidProtocol, text)
+	}
+	s.local(c, b)
+}
+
+// unreachable answers a call of which nothing was executed.
+func (s *Session) unreachable(c *Call, err error) {
+	if errors.Is(err, errCallerGone) || s.client.gone() {
+		c.close = true
+		return
+	}
+	c.status = metrics.Error
+	if s.env.Limits.CloseDead {
+		c.line(s.env.Log.Error()).Err(err).Msg("backend unreachable: client closed (routing.unreachable)")
+		c.close = true
+		return
+	}
+	c.line(s.env.Log.Error()).Err(err).Msg("backend unreachable")
+	s.local(c, frame.AppendFault(s.scratch[:0], c.Method(), c.seq, frame.InternalError, textUnreachable(c.cat.Name)))
+}
+
+// writes says whether a call may change something. What nobody knows may.
+func (c *Call) writes() bool {
+	row := c.Row()
+	if row == nil {
+		return true
+	}
+	switch row.Class {
+	case profiles.Read, profiles.List, profiles.Global, profiles.Local:
+		return false
+	}
+	return !row.Replay
+}

@@ -1,0 +1,390 @@
+package session
+
+import (
+	"errors"
+	"time"
+
+	"hmsgate/frame"
+	"hmsgate/internal/metrics"
+	"hmsgate/rewrite"
+	"hmsgate/route"
+)
+
+// errReply is a reply that does not belong to the call.
+var errReply = errors.New("reply does not belong to the call")
+
+// forward sends the routed call to its backend and streams the reply back.
+func (s *Session) forward(c *Call) {
+	c.index = s.env.indexOf(c.cat)
+	if t := s.env.Targets[c.index].Timeout; t > 0 {
+		c.until = c.start.Add(t)
+	}
+	for {
+		b, err := s.backend(c.cat, c.index)
+		if err != nil {
+			s.rest(c)
+			s.unreachable(c, err)
+			return
+		}
+		b.link.until = c.until
+		sent, again := s.send(c, b)
+		if again {
+			continue
+		}
+		if !sent {
+			return
+		}
+		if !s.receive(c, b) {
+			return
+		}
+	}
+}
+
+// Forward serves the call as if its row named no answer.
+func (c *Call) Forward() {
+	var ref *route.Refusal
+	if c.cat, ref = c.s.bind.Route(&c.m.Row); ref != nil {
+		c.s.refuse(c, ref)
+		return
+	}
+	c.s.forward(c)
+}
+
+// rest reads what a streaming client still has to send, so that it reads our
+// answer.
+func (s *Session) rest(c *Call) {
+	if !c.whole {
+		if err := s.drain(); err != nil {
+			c.close = true
+		}
+		c.whole = true
+	}
+}
+
+// outgoing is the sink of a call on its way to a backend. Once the backend
+// cannot be written to, or a late name says that the call must not arrive,
+// the rest of the call goes nowhere: the client still sends it and reads the
+// answer only then.
+type outgoing struct {
+	b    *backend
+	err  error
+	late *route.Refusal
+}
+
+func (o *outgoing) Write(p []byte) (int, error) {
+	if o.err == nil && o.late == nil {
+		if _, err := o.b.link.Write(p); err != nil {
+			o.err = err
+		}
+	}
+	return len(p), nil
+}
+
+func (o *outgoing) End() error { return nil }
+
+// lateNames lets the walk go on after a name that belongs elsewhere.
+type lateNames struct {
+	rewrite.Names
+	out *outgoing
+}
+
+func (n *lateNames) Append(dst []byte, k rewrite.Kind, name []byte) ([]byte, error) {
+	at := len(dst)
+	out, err := n.Names.Append(dst, k, name)
+	if err == nil {
+		return out, nil
+	}
+	var r *route.Refusal
+	if !errors.As(err, &r) {
+		return out, err
+	}
+	if n.out.late == nil {
+		n.out.late = r
+	}
+	return append(dst[:at], name...), nil
+}
+
+func (n *lateNames) ID(k rewrite.Kind, id int64) (int64, error) {
+	out, err := n.Names.ID(k, id)
+	var r *route.Refusal
+	if err != nil && errors.As(err, &r) {
+		if n.out.late == nil {
+			n.out.late = r
+		}
+		return id, nil
+	}
+	return out, err
+}
+
+// send emits the call to b. again says that nothing was executed and another
+// connection may be tried.
+func (s *Session) send(c *Call, b *backend) (sent, again bool) {
+	o := &s.outgoing
+	*o = outgoing{b: b}
+	if err := s.emit(c, b, o); err != nil {
+		// The client broke off or sent nonsense: the backend never sees the end.
+		s.drop(c.index)
+		var src *frame.SourceError
+		if errors.As(err, &src) {
+			s.gone(src.Err, true)
+		} else {
+			s.fault(c, frame.ProtocolError, textNonsense(err))
+		}
+		c.status, c.close = metrics.Error, true
+		return false, false
+	}
+	switch {
+	case o.late != nil:
+		if s.in.Written() > 0 {
+			s.drop(c.index)
+		}
+		s.refuse(c, o.late)
+		return false, false
+	case o.err == nil:
+		return true, false
+	}
+	return false, s.unsent(c, b, o.err)
+}
+
+// emit walks the call to the sink and hands over its last bytes only when no
+// late name forbids it.
+func (s *Session) emit(c *Call, b *backend, o *outgoing) error {
+	p, r := c.plan()
+	names := s.callNames(c, b, o)
+	s.in.Rewind()
+	size := int64(-1)
+	if b.frames != nil {
+		if !c.whole {
+			return errTooLarge
+		}
+		var err error
+		if size, err = s.walker.Measure(&s.in, p, r, names); err != nil {
+			return err
+		}
+		s.in.Rewind()
+	}
+	s.in.Emit(o, c.whole)
+	if size >= 0 {
+		if err := s.in.FrameHeader(size); err != nil {
+			return err
+		}
+	}
+	if err := s.walker.Emit(&s.in, p, r, names); err != nil {
+		return err
+	}
+	c.in = s.in.Pos()
+	if o.late != nil {
+		return nil
+	}
+	return s.in.End()
+}
+
+// callNames is nil when no name of the call changes.
+func (s *Session) callNames(c *Call, b *backend, o *outgoing) rewrite.Names {
+	if c.m == nil {
+		return nil
+	}
+	names := s.bind.Call(b.at)
+	if same, _ := s.bind.Identity(); same && c.whole && !s.facts.Over {
+		return nil
+	}
+	s.late = lateNames{names, o}
+	return &s.late
+}
+
+// unsent handles a backend that could not be written to: its last byte was
+// never handed over, so nothing was executed. It may have said why.
+func (s *Session) unsent(c *Call, b *backend, cause error) (again bool) {
+	b.link.until = time.Now().Add(time.Second)
+	if ok, _ := s.reply(c, b); ok {
+		s.drop(c.index)
+		return false
+	}
+	s.drop(c.index)
+	if c.whole && c.tries == 0 {
+		c.tries++
+		return true
+	}
+	c.whole = true // it has been read to its end by now
+	s.unreachable(c, cause)
+	return false
+}
+
+// receive brings the reply back and says whether the call is to be sent once
+// more.
+func (s *Session) receive(c *Call, b *backend) (again bool) {
+	ok, err := s.reply(c, b)
+	if ok {
+		if b.win.Buffered() > 0 {
+			c.line(s.env.Log.Warn()).Int("bytes", b.win.Buffered()).Msg("backend sent more than a reply: closed")
+			s.drop(c.index)
+			return false
+		}
+		b.done(time.Now())
+		return false
+	}
+	return s.lost(c, b, err)
+}
+
+// reply streams one reply to the client. It is ok when the client has got one,
+// or is gone itself; err tells why not.
+func (s *Session) reply(c *Call, b *backend) (ok bool, err error) {
+	w := &b.win
+	w.Start(s.env.Limits.Reply, 0)
+	if err := s.head(c, w); err != nil {
+		return false, err
+	}
+	p, r := c.replyPlan()
+	var names rewrite.Names
+	if c.m != nil {
+		names = s.bind.Reply()
+		if _, same := s.bind.Identity(); same {
+			names = nil
+		}
+	}
+	size := int64(-1)
+	if s.framed {
+		if size, err = s.measure(w, p, r, names); err != nil {
+			return s.unmeasured(c, err)
+		}
+	}
+	w.Rewind()
+	w.Emit(&s.client, s.framed)
+	w.Lazy()
+	if size >= 0 {
+		err = w.FrameHeader(size)
+	}
+	if err == nil {
+		err = s.walker.Emit(w, p, r, names)
+	}
+	if err == nil {
+		err = w.End()
+	}
+	c.out = w.Written()
+	if err == nil {
+		c.done = true
+		w.Release()
+		return true, nil
+	}
+	var snk *frame.SinkError
+	if errors.As(err, &snk) { // the client is gone
+		s.drop(c.index)
+		c.close = true
+		return true, nil
+	}
+	return false, err
+}
+
+// head reads a reply's header and first field, and checks that it is ours.
+func (s *Session) head(c *Call, w *frame.Window) error {
+	h, err := w.Header(false)
+	if err != nil {
+		return err
+	}
+	if h.Type != frame.Reply && h.Type != frame.Exception || h.Seq != c.seq || string(h.Method) != c.Method() {
+		return errReply
+	}
+	if err := w.Need(1); err != nil {
+		return err
+	}
+	if h.Type == frame.Exception {
+		c.status = metrics.Error
+		return nil
+	}
+	return nil
+}
+
+// measure reads a reply whole and counts what it will be for the client.
+func (s *Session) measure(w *frame.Window, p *rewrite.Plan, r rewrite.RootID, names rewrite.Names) (int64, error) {
+	w.Hold(s.env.Limits.Frame)
+	if err := w.Skip(frame.Struct, 0); err != nil {
+		return 0, err
+	}
+	w.Rewind()
+	n, err := s.walker.Measure(w, p, r, names)
+	if err == nil && n > int64(s.env.Limits.Frame) {
+		err = frame.ErrFull
+	}
+	return n, err
+}
+
+// unmeasured answers when a reply does not fit a frame. The backend's rest of
+// it is not worth reading.
+func (s *Session) unmeasured(c *Call, err error) (bool, error) {
+	switch {
+	case errors.Is(err, frame.ErrFull):
+		s.drop(c.index)
+		text := textReplyTooLarge(c.Method(), s.env.Limits.Frame)
+		if c.writes() {
+			s.unknown(c, text)
+		} else {
+			s.refuse(c, &route.Refusal{Exception: route.Meta, Reason: "too_large", Text: text})
+		}
+		return true, nil
+	case errors.Is(err, frame.ErrBudget):
+		s.drop(c.index)
+		text := textBusy("memory for held replies is used up (limits.held-total)")
+		if c.writes() {
+			s.unknown(c, textUnknown(c.Method(), c.cat.Name))
+		} else {
+			s.fault(c, frame.InternalError, text)
+		}
+		return true, nil
+	}
+	return false, err
+}
+
+// lost handles a reply that did not come, or not to its end. It is the fault
+// table's lower half.
+func (s *Session) lost(c *Call, b *backend, cause error) (again bool) {
+	started := b.win.Written() > 0
+	s.drop(c.index)
+	timeout := errors.Is(cause, errTimeout)
+	if errors.Is(cause, errCallerGone) || s.client.gone() {
+		c.line(s.env.Log.Debug()).Msg("client left while waiting")
+		c.status, c.close = metrics.Error, true
+		return false
+	}
+	kind := "closed"
+	switch {
+	case timeout:
+		kind = "timeout"
+	case started:
+		kind = "broken_reply"
+	case !isSource(cause):
+		kind = "protocol"
+	}
+	s.env.Metrics.BackendFailed(c.cat.Name, kind)
+	switch {
+	case started:
+		e := c.line(s.env.Log.Error()).Err(cause)
+		if c.writes() {
+			e = e.Bool("outcome_unknown", true)
+		}
+		e.Msg("backend broke in the middle of a reply: both connections closed")
+		c.status, c.close = metrics.Error, true
+	case timeout:
+		c.close = true // a late reply would be read as the answer to the next call
+		took := s.env.Targets[c.index].Timeout
+		if c.writes() {
+			s.unknown(c, textTimeoutWrite(c.Method(), c.cat.Name, took))
+		} else {
+			s.fault(c, frame.InternalError, textTimeout(c.Method(), c.cat.Name, took))
+		}
+	case c.writes():
+		c.line(s.env.Log.Error()).Err(cause).Msg("no answer to a write")
+		s.unknown(c, textUnknown(c.Method(), c.cat.Name))
+	case c.whole && c.m.Replay && c.tries == 0:
+		c.tries++
+		return true
+	default:
+		c.line(s.env.Log.Error()).Err(cause).Msg("no answer to a read")
+		s.fault(c, frame.InternalError, textLostRead(c.Method(), c.cat.Name))
+	}
+	return false
+}
+
+func isSource(err error) bool {
+	var src *frame.SourceError
+	return errors.As(err, &src)
+}

@@ -1,0 +1,39 @@
+package session
+
+import (
+	"hmsgate/frame"
+	"hmsgate/internal/metrics"
+)
+
+// local gives the client a reply made here. A one-way call gets none.
+func (s *Session) local(c *Call, msg []byte) {
+	s.scratch = msg[:0]
+	if c.typ == frame.Oneway && c.m != nil && c.m.Oneway {
+		return
+	}
+	c.done = true
+	if s.framed {
+		n := len(msg)
+		msg = append(msg, 0, 0, 0, 0)
+		copy(msg[4:], msg[:n])
+		be.PutUint32(msg, uint32(n))
+		s.scratch = msg[:0]
+	}
+	c.out = int64(len(msg))
+	if _, err := s.client.Write(msg); err != nil {
+		c.close = true
+	}
+}
+
+// Reply answers the call with a result struct (its fields and the stop byte)
+// that make appends.
+func (c *Call) Reply(result func(dst []byte) []byte) {
+	b := frame.AppendHeader(c.s.scratch[:0], frame.Reply, c.Method(), c.seq)
+	c.s.local(c, result(b))
+}
+
+// Raw answers the call with a whole message made elsewhere.
+func (c *Call) Raw(msg []byte) { c.s.local(c, append(c.s.scratch[:0], msg...)) }
+
+// Degraded marks the answer as made from fewer catalogs than asked.
+func (c *Call) Degraded() { c.status = metrics.Degraded }

@@ -1,0 +1,63 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"hmsgate/frame"
+)
+
+// Every text a client may read from this package is made here. None may hold
+// the words upon which clients replay a call (Apache Hive,
+// RetryingMetaStoreClient; Apache Spark, HiveClientImpl; Apache Iceberg,
+// HiveClientPool): names of Thrift's or JDO's exception classes.
+
+// textUnreachable: nothing was sent.
+func textUnreachable(catalog string) string {
+	return fmt.Sprintf("catalog '%s' cannot be reached; the call was not executed", catalog)
+}
+
+// textLostRead: a read without an answer, the second time too.
+func textLostRead(method, catalog string) string {
+	return fmt.Sprintf("catalog '%s' closed the connection without an answer to %s", catalog, method)
+}
+
+// textUnknown: a write that may or may not have been executed.
+func textUnknown(method, catalog string) string {
+	return fmt.Sprintf("outcome unknown: catalog '%s' gave no answer to %s; "+
+		"look at the object before repeating the operation", catalog, method)
+}
+
+// textTimeout: a call outlived its limit.
+func textTimeout(method, catalog string, after time.Duration) string {
+	return fmt.Sprintf("catalog '%s' gave no answer to %s within %s", catalog, method, after)
+}
+
+// textTimeoutWrite: the same for a write.
+func textTimeoutWrite(method, catalog string, after time.Duration) string {
+	return fmt.Sprintf("outcome unknown: catalog '%s' gave no answer to %s within %s; "+
+		"look at the object before repeating the operation", catalog, method, after)
+}
+
+// textMessageType: a call must be marked as one.
+func textMessageType(t frame.MessageType) string {
+	return fmt.Sprintf("message type %d is no call", byte(t))
+}
+
+// textTooLarge: the call would have to be held and is too long for that.
+func textTooLarge(limit int64) string {
+	return fmt.Sprintf("the call is too large: at most %d bytes of it can be held (limits.held-call)", limit)
+}
+
+// textBusy: memory or places for calls are used up; nothing was sent.
+func textBusy(what string) string {
+	return fmt.Sprintf("the gateway is busy: %s; the call was not executed, try again later", what)
+}
+
+// textNonsense: bytes that are no call.
+func textNonsense(err error) string { return fmt.Sprintf("malformed call: %v", err) }
+
+// textReplyTooLarge: a reply that must be held for its frame's length.
+func textReplyTooLarge(method string, limit int) string {
+	return fmt.Sprintf("the reply to %s is larger than the frame limit of %d bytes (limits.frame-bytes)", method, limit)
+}
