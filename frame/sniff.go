@@ -61,8 +61,10 @@ func Sniff(b []byte) Peer {
 		}
 	case b[4] == 0x82:
 		return FramedCompact
-	case b[0] == 0 && b[1] == 0 && b[2] <= 1 && letter(b[4]):
-		return OldBinary
+	case letter(b[4]):
+		if n := be.Uint32(b); n > 0 && n <= MaxMethod {
+			return OldBinary
+		}
 	}
 	return Unknown
 }
