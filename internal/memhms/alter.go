@@ -93,12 +93,14 @@ func (s *Server) checkAlter(old *table, t hms.Struct, env map[string]string, to 
 func (s *Server) altered(old *table, t hms.Struct, env map[string]string, to dbName) hms.Struct {
 	out := t.Clone()
 	out["dbName"], out["tableName"] = ident(to.db), ident(t.Str("tableName"))
-	for _, f := range []string{"catName", "ownerType", "accessType", "requiredReadCapabilities", "writeId", "id", "partitionKeys", "rewriteEnabled", "tableType"} {
+	for _, f := range []string{"catName", "ownerType", "writeId", "id", "partitionKeys", "rewriteEnabled", "tableType"} {
 		if v, ok := old.obj[f]; ok && (out[f] == nil || f == "id") {
 			out[f] = v
 		}
 	}
-	delete(out, "privileges")
+	for _, f := range []string{"privileges", "accessType", "requiredReadCapabilities", "requiredWriteCapabilities"} {
+		delete(out, f)
+	}
 	if out.Int("createTime") == 0 {
 		out["createTime"] = old.obj["createTime"]
 	}

@@ -14,6 +14,7 @@ type filter struct {
 	key, op string    // of a comparison
 	value   string
 	list    []string // of in
+	sqlLike bool     // like knows % and _ as well
 }
 
 // field is what a key means for one object.
@@ -166,7 +167,7 @@ func (p *parser) term() (*filter, error) {
 		if v.kind != 's' && v.kind != 'n' {
 			return nil, p.refuse(v)
 		}
-		return &filter{key: t.text, op: op.text, value: v.text}, nil
+		return &filter{key: t.text, op: op.text, value: v.text, sqlLike: p.s.era.four}, nil
 	case 's', 'n': // the constant first
 		op, k := p.take(), p.take()
 		if op.kind != 'o' || k.kind != 'k' {
@@ -232,9 +233,8 @@ func (f *filter) match(look func(key string) (field, error)) (bool, error) {
 
 func (f *filter) compare(v field) bool {
 	switch f.op {
-	case "like": // a regular expression over the whole value, not SQL's LIKE (JDO's matches; seen)
-		re, err := regexp.Compile("^(?:" + f.value + ")$")
-		return err == nil && re.MatchString(v.text)
+	case "like":
+		return f.like(v.text)
 	case "in":
 		for _, x := range f.list {
 			if x == v.text {
@@ -259,6 +259,17 @@ func (f *filter) compare(v field) bool {
 		return n >= 0
 	}
 	return false
+}
+
+// like is a regular expression over the whole value (JDO's matches; seen), from 4.0
+// on SQL's pattern as well (seen: "2024-01-0%" finds nothing at 3.1.3, all at 4.1.0).
+func (f *filter) like(text string) bool {
+	re, err := regexp.Compile("^(?:" + f.value + ")$")
+	if err == nil && re.MatchString(text) {
+		return true
+	}
+	sql := strings.NewReplacer("%", ".*", "_", ".").Replace(regexp.QuoteMeta(f.value))
+	return f.sqlLike && regexp.MustCompile("^"+sql+"$").MatchString(text)
 }
 
 func order(v field, than string) int {

@@ -244,12 +244,19 @@ func (s *Server) answer(c *session, m *hms.Message, readErr error) ([]byte, erro
 	return b, nil
 }
 
+// isResponse tells the structs that only wrap an answer, and exist without one, from
+// objects, which may be null.
+func isResponse(t *profiles.TypeRef) bool {
+	return t != nil && t.Wire == frame.Struct && (strings.HasSuffix(t.Name, "Response") ||
+		strings.HasSuffix(t.Name, "Result") || strings.HasSuffix(t.Name, "Resp"))
+}
+
 func (s *Server) run(c *call, r row) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, err := r.do(s, c)
 	if err != nil || r.in == "" {
-		if err == nil && v == nil && c.method.Returns != nil && c.method.Returns.Wire == frame.Struct {
+		if err == nil && v == nil && isResponse(c.method.Returns) {
 			v = hms.Struct{}
 		}
 		return v, err

@@ -6,13 +6,21 @@ import (
 	"strings"
 )
 
+func init() {
+	add("add_runtime_stats", (*Server).addRuntime, "")
+	add("get_runtime_stats", (*Server).runtimeStats, "")
+}
+
 // misc is what belongs to no database.
 type misc struct {
-	options map[string]string
+	options  map[string]string
+	rebuilds map[string]int64 // transactions that rebuild materialized views
+	runtime  []any            // RuntimeStat, newest first
 }
 
 func (m *misc) init() {
 	m.options = map[string]string{}
+	m.rebuilds = map[string]int64{}
 }
 
 // metaConf are the settings that getMetaConf knows (MetastoreConf.metaConfs). Each
@@ -71,6 +79,20 @@ func (s *Server) configValue(c *call) (any, error) {
 		return v, nil
 	}
 	return c.value("defaultvalue"), nil
+}
+
+func (s *Server) addRuntime(c *call) (any, error) {
+	r := with(c.strct("stat"), "createTime", int32(s.now()))
+	s.misc.runtime = append([]any{r}, s.misc.runtime...)
+	return nil, nil
+}
+
+func (s *Server) runtimeStats(c *call) (any, error) {
+	l := s.misc.runtime
+	if max := c.max("maxweight"); max >= 0 && len(l) > max {
+		l = l[:max]
+	}
+	return append([]any{}, l...), nil
 }
 
 // uuid is the same for the same name, so that runs compare.

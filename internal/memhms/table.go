@@ -2,6 +2,7 @@ package memhms
 
 import (
 	"strconv"
+	"strings"
 
 	"hmsgate/internal/hms"
 )
@@ -113,13 +114,18 @@ func (s *Server) newTable(t hms.Struct, n dbName, d *database) hms.Struct {
 		sd["location"] = s.tableLocation(d, out, n.cat)
 	}
 	if sd != nil {
+		if si := sd.Struct("serdeInfo"); s.era.four && strings.HasSuffix(si.Str("serializationLib"), ".OrcSerde") {
+			p := params(si) // 4.x takes it out for ORC (seen)
+			delete(p, "serialization.format")
+			sd["serdeInfo"] = with(si, "parameters", hms.MapOf(p))
+		}
 		out["sd"] = sd
 	}
 	return out
 }
 
-// translate is what 4.x makes of a managed table that is not transactional, and
-// the access it grants (MetastoreDefaultTransformer; values seen).
+// translate is what 4.x makes of a managed table that is not transactional
+// (MetastoreDefaultTransformer; values seen).
 func (s *Server) translate(t hms.Struct, p map[string]string) {
 	if !s.era.four {
 		return
@@ -128,10 +134,27 @@ func (s *Server) translate(t hms.Struct, p map[string]string) {
 		t["tableType"] = "EXTERNAL_TABLE"
 		p["EXTERNAL"], p["TRANSLATED_TO_EXTERNAL"], p["external.table.purge"] = "TRUE", "TRUE", "TRUE"
 	}
-	t["accessType"], t["writeId"] = int8(8), int64(0)
-	if isView(t) {
-		t["accessType"], t["requiredReadCapabilities"] = int8(1), []any{"HIVESQL", "CONNECTORREAD"}
+	t["writeId"] = int64(0)
+	if p["transactional"] == "true" {
+		t["writeId"] = int64(-1)
 	}
+}
+
+// forReader is a table as get_table_req of 4.x hands it to a client that states its
+// capabilities: with the access it has, 8 for reading and writing, 1 for a view and
+// what reading that takes (MetastoreDefaultTransformer; values seen with a client
+// that has all capabilities). Only in the default catalog.
+func (s *Server) forReader(c *call, t hms.Struct) hms.Struct {
+	if !s.era.four || len(c.strs("processorcapabilities")) == 0 || t.Str("catName") != defaultCatalog {
+		return t
+	}
+	switch t.Str("tableType") {
+	case "VIRTUAL_VIEW":
+		return with(with(t, "accessType", int8(1)), "requiredReadCapabilities", []any{"HIVESQL", "CONNECTORREAD"})
+	case "MATERIALIZED_VIEW":
+		return with(with(t, "accessType", int8(1)), "requiredReadCapabilities", []any{"CONNECTORREAD", "HIVEMQT"})
+	}
+	return with(t, "accessType", int8(8))
 }
 
 // tableLocation: a managed table lies in its database's folder, an external one in
@@ -153,7 +176,7 @@ func (s *Server) getTable(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.obj, nil
+	return s.forReader(c, t.obj), nil
 }
 
 func (s *Server) dropTable(c *call) (any, error) {

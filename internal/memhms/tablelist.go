@@ -126,10 +126,46 @@ func (s *Server) tableObjects(c *call) (any, error) {
 	for _, name := range names {
 		if t := d.tables[ident(name)]; t != nil && !seen[ident(name)] {
 			seen[ident(name)] = true
-			out = append(out, t.obj)
+			out = append(out, projected(t.obj, c.strct("projectionspec")))
 		}
 	}
 	return out, nil
+}
+
+// projected is a table of 4.x with only the asked fields; what is left over is what
+// a new object has (seen).
+func projected(t, spec hms.Struct) hms.Struct {
+	paths := hms.Strings(spec["fieldList"])
+	if len(paths) == 0 {
+		return t
+	}
+	out := project(t, paths)
+	for k, v := range map[string]any{"tableType": "MANAGED_TABLE", "rewriteEnabled": false, "ownerType": int32(1), "writeId": int64(0), "id": t["id"]} {
+		if out[k] == nil {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// project keeps the fields that dotted paths name.
+func project(s hms.Struct, paths []string) hms.Struct {
+	out := hms.Struct{}
+	under := map[string][]string{}
+	for _, p := range paths {
+		head, rest, nested := strings.Cut(p, ".")
+		if nested {
+			under[head] = append(under[head], rest)
+		} else if v := s[head]; v != nil {
+			out[head] = v
+		}
+	}
+	for head, rest := range under {
+		if v := s.Struct(head); v != nil && out[head] == nil {
+			out[head] = project(v, rest)
+		}
+	}
+	return out
 }
 
 func (s *Server) tablesExt(c *call) (any, error) {
@@ -146,7 +182,8 @@ func (s *Server) tablesExt(c *call) (any, error) {
 	return out, nil
 }
 
-// tablesByFilter knows the three keys of hive_metastore.thrift's constants.
+// tablesByFilter knows the keys of hive_metastore.thrift's constants: three up to
+// 3.1, five from 4.0 on.
 func (s *Server) tablesByFilter(c *call) (any, error) {
 	n := c.db()
 	d := s.find(n)
@@ -160,7 +197,7 @@ func (s *Server) tablesByFilter(c *call) (any, error) {
 	out, max := []any{}, c.max("maxtables")
 	for _, name := range sortedKeys(d.tables) {
 		t := d.tables[name].obj
-		ok, err := f.match(func(key string) (field, error) { return tableField(t, key) })
+		ok, err := f.match(func(key string) (field, error) { return s.tableField(t, key) })
 		if err != nil {
 			return nil, err
 		}
@@ -171,8 +208,12 @@ func (s *Server) tablesByFilter(c *call) (any, error) {
 	return out, nil
 }
 
-func tableField(t hms.Struct, key string) (field, error) {
+func (s *Server) tableField(t hms.Struct, key string) (field, error) {
 	switch {
+	case key == "hive_filter_field_tableName__" && s.era.four:
+		return field{text: t.Str("tableName")}, nil
+	case key == "hive_filter_field_tableType__" && s.era.four:
+		return field{text: t.Str("tableType")}, nil
 	case key == "hive_filter_field_owner__":
 		return field{text: t.Str("owner")}, nil
 	case key == "hive_filter_field_last_access__":

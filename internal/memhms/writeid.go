@@ -50,7 +50,8 @@ func (s *Server) maxAllocated(c *call) (any, error) {
 	return s.txn.nextID[ident(c.str("dbname"))+"."+ident(c.str("tablename"))], nil
 }
 
-// txnList is ValidReadTxnList's text: highwater:minopen:open,open:aborted,aborted.
+// txnList is ValidReadTxnList's text: highwater:minopen:open,open:aborted,aborted,
+// where Hive 4 writes runs as 3-31 (seen).
 type txnList struct {
 	high     int64
 	excepted map[int64]bool // open or aborted
@@ -67,9 +68,14 @@ func parseTxnList(text string) (txnList, bool) {
 	l.high = high
 	for i := 2; i < len(f) && i < 4; i++ {
 		for _, x := range strings.Split(f[i], ",") {
-			if id, err := strconv.ParseInt(x, 10, 64); err == nil {
-				l.excepted[id] = true
-				l.aborted[id] = i == 3
+			from, to, isRun := strings.Cut(x, "-")
+			if !isRun {
+				to = from
+			}
+			a, err1 := strconv.ParseInt(from, 10, 64)
+			b, err2 := strconv.ParseInt(to, 10, 64)
+			for id := a; err1 == nil && err2 == nil && id <= min(b, l.high); id++ {
+				l.excepted[id], l.aborted[id] = true, i == 3
 			}
 		}
 	}
@@ -108,7 +114,8 @@ func (s *Server) writesOf(full string, list txnList) hms.Struct {
 	writes := s.txn.writes[ident(full)]
 	invalid, aborted, high, least := []any{}, bitSet{}, int64(0), int64(0)
 	for _, w := range writes {
-		if w.txn > list.high {
+		// 4.1.0 leaves out what the transaction at the high water mark wrote (seen).
+		if w.txn > list.high || s.era.four && w.txn == list.high {
 			continue
 		}
 		high = max(high, w.write)
