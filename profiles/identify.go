@@ -60,3 +60,9 @@ func nearest(version string) string {
 	}
 	return best
 }
+
+// Alive says whether a metastore answers at all.
+func Alive(ask Ask) bool {
+	_, _, err := ask("getStatus")
+	return err == nil
+}

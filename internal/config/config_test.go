@@ -127,7 +127,7 @@ func TestDefaultsOfBothSpellings(t *testing.T) {
 		{"compatibility.frontend-profile", "auto", "apache-3.1.3"},
 		{"catalog.a.runtime-profile", "auto", "apache-3.1.3"},
 		{"catalog.a.uri-selection", "sequential", "random"},
-		{"server.name", "hmsgate", "hms-proxy"},
+		{"server.name", "", "hms-proxy"},
 		{"server.port", "9083", "9083"},
 		{"catalog.a.location-uri", "file:///warehouse/a", "file:///warehouse/a"},
 	} {
@@ -144,7 +144,7 @@ func TestDefaultsOfBothSpellings(t *testing.T) {
 		}
 	}
 	want := Config{
-		File: "f", Name: "hmsgate", DefaultCatalog: "a", Separator: "__", PreserveBackendCatalogName: true,
+		File: "f", DefaultCatalog: "a", Separator: "__", PreserveBackendCatalogName: true,
 		Listeners: []Listener{{Name: "server", Bind: "0.0.0.0:9083", Raw: true, Framed: true, FrontendProfile: "auto",
 			DefaultCatalog: "a", ReadTimeout: 600 * time.Second,
 			KeepAlive: KeepAlive{Enabled: true, Idle: 120 * time.Second, Interval: 30 * time.Second, Count: 4}}},

@@ -96,21 +96,41 @@ func (g *Gateway) probeOnce(ctx context.Context, h *health) bool {
 	return true
 }
 
-// identify asks a metastore on a fresh connection.
+// identify asks a metastore who it is.
 func (g *Gateway) identify(ctx context.Context, h *health) (label, version string, err error) {
+	ask, done, err := g.asker(ctx, h.uri, h.catalog)
+	if err != nil {
+		return "", "", err
+	}
+	defer done()
+	return profiles.Identify(ask)
+}
+
+// alive asks a metastore whether it is well.
+func (g *Gateway) alive(u *route.URI, catalog int) bool {
+	ask, done, err := g.asker(context.Background(), u, catalog)
+	if err != nil {
+		return false
+	}
+	defer done()
+	return profiles.Alive(ask)
+}
+
+// asker calls methods on a fresh connection to a metastore, until done.
+func (g *Gateway) asker(ctx context.Context, u *route.URI, catalog int) (ask profiles.Ask, done func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
 	inv, err := profiles.AutoInventory()
 	if err != nil {
-		return "", "", err
+		cancel()
+		return nil, nil, err
 	}
-	conn, err := g.dial(ctx, h.uri.Addr())
+	conn, err := g.dial(ctx, u.Addr())
 	if err != nil {
-		return "", "", err
+		cancel()
+		return nil, nil, err
 	}
-	c := hms.NewClient(conn, inv, hms.Options{Framed: g.cfg.Catalogs[h.catalog].Framed})
-	defer c.Close()
-	return profiles.Identify(func(method string) (string, bool, error) {
+	c := hms.NewClient(conn, inv, hms.Options{Framed: g.cfg.Catalogs[catalog].Framed})
+	return func(method string) (string, bool, error) {
 		v, err := c.Call(ctx, method, nil)
 		var app *hms.AppError
 		var thrown *hms.Exception
@@ -124,7 +144,7 @@ func (g *Gateway) identify(ctx context.Context, h *health) (label, version strin
 		}
 		text, _ := v.(string)
 		return text, true, nil
-	})
+	}, func() { _ = c.Close(); cancel() }, nil
 }
 
 const unknownMethod = 1 // TApplicationException.UNKNOWN_METHOD

@@ -49,6 +49,8 @@ type Env struct {
 	Targets []Target // by the catalogs' order in Table
 	Checks  []Check
 	Dial    route.DialFunc
+	// Alive asks a metastore on a fresh connection whether it is well.
+	Alive   func(u *route.URI, catalog int) bool
 	Limits  Limits
 	Budget  *frame.Budget
 	Metrics *metrics.Registry

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"io"
 	"time"
 
 	"hmsgate/frame"
@@ -337,6 +338,7 @@ func (s *Session) unmeasured(c *Call, err error) (bool, error) {
 // lost handles a reply that did not come, or not to its end. It is the fault
 // table's lower half.
 func (s *Session) lost(c *Call, b *backend, cause error) (again bool) {
+	uri := b.uri
 	started := b.win.Written() > 0
 	s.drop(c.index)
 	timeout := errors.Is(cause, errTimeout)
@@ -377,6 +379,10 @@ func (s *Session) lost(c *Call, b *backend, cause error) (again bool) {
 	case c.whole && c.m.Replay && c.tries == 0:
 		c.tries++
 		return true
+	case errors.Is(cause, io.EOF) && s.env.Alive(uri, c.index):
+		// Its own way to report a RuntimeException (3.1.3, seen on real servers).
+		c.line(s.env.Log.Warn()).Msg("backend closed the connection over this call: so do we")
+		c.status, c.close = metrics.Error, true
 	default:
 		c.line(s.env.Log.Error()).Err(cause).Msg("no answer to a read")
 		s.fault(c, frame.InternalError, textLostRead(c.Method(), c.cat.Name))
