@@ -59,7 +59,7 @@ func (w *Window) oldHeader(n uint32) (Header, error) {
 }
 
 // AppendHeader appends a strict header.
-func AppendHeader(dst []byte, t MessageType, method string, seq int32) []byte {
+func AppendHeader[S string | []byte](dst []byte, t MessageType, method S, seq int32) []byte {
 	dst = append(dst, 0x80, 0x01, 0, byte(t))
 	dst = be.AppendUint32(dst, uint32(len(method)))
 	dst = append(dst, method...)

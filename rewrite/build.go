@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"hmsgate/frame"
@@ -11,6 +12,9 @@ import (
 
 // Build compiles what was collected.
 func (b *Builder) Build() (*Plan, error) {
+	if len(b.nodes) >= math.MaxUint16 {
+		return nil, errors.New("plan too large: more than 65534 nodes")
+	}
 	c := &compiler{b: b, p: &Plan{edges: make([]edge, 1), lits: []byte{}}}
 	c.live = c.fix(func(a *Action) bool { return a.edits() || a.Do == Name && !a.Kind.Opaque() })
 	c.useful = c.fix(func(a *Action) bool { return a.Repeat || a.edits() || a.Do == Name && !a.Kind.Opaque() })
@@ -168,13 +172,15 @@ func (c *compiler) node(id NodeID) error {
 func (c *compiler) wanted(spec *nodeSpec) []fieldSpec {
 	var fs []fieldSpec
 	has := map[int16]bool{}
+	holds := func(a *Action) bool {
+		return a.edits() || a.Repeat || a.Latch || a.When != Always || a.Do == Name && !a.Kind.Opaque()
+	}
 	for _, f := range spec.fields {
-		holds := func(a *Action) bool {
-			return a.edits() || a.Repeat || a.Latch || a.When != Always || a.Do == Name && !a.Kind.Opaque()
-		}
-		if spec.closed || c.below(&f.act, c.useful, holds) {
+		has[f.id] = has[f.id] || spec.closed || c.below(&f.act, c.useful, holds)
+	}
+	for _, f := range spec.fields { // all meanings of an id or none: one that is kept is no surprise
+		if has[f.id] {
 			fs = append(fs, f)
-			has[f.id] = true
 		}
 	}
 	for _, in := range spec.inserts {
@@ -240,6 +246,9 @@ var actionFlags = []struct {
 
 func (c *compiler) action(typ frame.Type, a *Action) (edge, error) {
 	e := edge{typ: typ, do: a.Do, kind: a.Kind, when: a.When, id: a.To}
+	if err := a.check(typ); err != nil {
+		return e, err
+	}
 	for _, f := range actionFlags {
 		if f.on(a) {
 			e.flags |= f.flag
@@ -253,9 +262,6 @@ func (c *compiler) action(typ frame.Type, a *Action) (edge, error) {
 	case Name:
 		if a.Kind.Opaque() || a.Kind == None {
 			e.do, e.kind = Keep, None
-		}
-		if a.Kind.Number() != (typ == frame.I64) && e.do == Name {
-			return e, fmt.Errorf("kind %s does not fit a %s", a.Kind, frame.TypeName(typ))
 		}
 	case Into:
 		if c.useful[a.Node] {
@@ -280,12 +286,73 @@ func (c *compiler) action(typ frame.Type, a *Action) (edge, error) {
 	return e, err
 }
 
+// check finds what contradicts the wire type or itself.
+func (a *Action) check(typ frame.Type) error {
+	want := []frame.Type{typ}
+	switch a.Do {
+	case Name:
+		if want[0] = frame.String; a.Kind.Number() {
+			want[0] = frame.I64
+		}
+		if a.Kind.Opaque() || a.Kind == None {
+			want[0] = typ // any: it is copied
+		}
+	case Into:
+		want[0] = frame.Struct
+	case Map:
+		want[0] = frame.I32
+	case Each:
+		if want = []frame.Type{frame.List, frame.Set, frame.Map}; a.Filter {
+			want = want[:2]
+		} else if a.Key != nil {
+			want = want[2:]
+		}
+	}
+	switch {
+	case !slices.Contains(want, typ):
+		return fmt.Errorf("%s does not fit a %s", a.what(), frame.TypeName(typ))
+	case a.Filter && a.Do != Each:
+		return errors.New("filters what is no list")
+	case a.Unwrap && a.Do != Into:
+		return errors.New("unwraps what is no struct")
+	case a.Unwrap && (a.Wrap || a.Renumber):
+		return errors.New("an unwrapped struct has no field to wrap or renumber")
+	case a.Wrap && a.Do == Map:
+		return errors.New("an enum is mapped or wrapped, not both")
+	case a.Repeat && typ == frame.Stop:
+		return errors.New("only values of one wire type can be compared") // equal bytes of another type may be longer
+	case a.Verdict && (a.Do != Name || a.Kind.Number() || a.Kind.Opaque()):
+		return errors.New("a verdict needs a name")
+	}
+	return nil
+}
+
+func (a *Action) what() string {
+	switch a.Do {
+	case Name:
+		return "kind " + a.Kind.String()
+	case Map:
+		return "an enum table"
+	case Into:
+		return "a struct's node"
+	}
+	return "an action for elements"
+}
+
+// onField says whether the action changes the field around the value.
+func (a *Action) onField() bool {
+	return a.Drop || a.Renumber || a.Wrap || a.Unwrap || a.Latch || a.When != Always
+}
+
 // each compiles a container's elements; nothing planned below makes it a Keep.
 func (c *compiler) each(e *edge, a *Action) error {
 	holds := func(a *Action) bool { return a.edits() || a.Repeat || a.Do == Name && !a.Kind.Opaque() }
 	sub := func(a *Action) (uint16, error) {
 		if a == nil || !c.below(a, c.useful, holds) {
 			return 0, nil
+		}
+		if a.onField() {
+			return 0, errors.New("an element is no field: nothing to drop, renumber, wrap, unwrap or latch")
 		}
 		s, err := c.action(a.typ(), a)
 		return c.add(s), err
@@ -296,9 +363,6 @@ func (c *compiler) each(e *edge, a *Action) error {
 	}
 	if e.next == 0 && e.key == 0 && !a.Filter {
 		e.do = Keep
-	}
-	if a.Repeat && c.below(a, c.live, func(a *Action) bool { return a.edits() || a.Do == Name && !a.Kind.Opaque() }) {
-		return nil // edited below: never jumped over
 	}
 	return err
 }

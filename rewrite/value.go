@@ -76,7 +76,9 @@ func (k *Walker) each(e *edge, t frame.Type, depth int) error {
 	}
 	v := &k.p.edges[e.next]
 	if n > 0 && et != v.typ {
-		k.Unseen++
+		if err := k.mistyped(et, v.typ); err != nil {
+			return err
+		}
 		return k.w.SkipElements(et, n, depth)
 	}
 	for i := 0; i < n; i++ {
@@ -93,10 +95,16 @@ func (k *Walker) eachPair(e *edge, depth int) error {
 		return err
 	}
 	key, val := &k.p.edges[e.key], &k.p.edges[e.next]
-	if kt != key.typ {
+	if n > 0 && e.key != 0 && kt != key.typ {
+		if err := k.mistyped(kt, key.typ); err != nil {
+			return err
+		}
 		key = &k.p.edges[0]
 	}
-	if vt != val.typ {
+	if n > 0 && e.next != 0 && vt != val.typ {
+		if err := k.mistyped(vt, val.typ); err != nil {
+			return err
+		}
 		val = &k.p.edges[0]
 	}
 	for i := 0; i < n; i++ {
@@ -110,19 +118,25 @@ func (k *Walker) eachPair(e *edge, depth int) error {
 	return nil
 }
 
-// element notes a list position in an error's path.
-func element(err error, i int) error {
-	if e, ok := err.(*Error); ok {
-		e.Path = fmt.Sprintf("[%d] %s", i, e.Path)
+// mistyped notes elements of another type than the planned one. In a reply
+// they are copied unseen. In a call they are refused: generated readers take
+// the elements for what their own interface says, whatever type the container
+// states (Apache Thrift, t_java_generator, generate_deserialize_container),
+// so the backend would read names there that nobody has seen.
+func (k *Walker) mistyped(got, want frame.Type) error {
+	if k.facts != nil || k.names != nil && k.names.Strict() {
+		return fmt.Errorf("%w: elements of type %s at byte %d, must be %s",
+			ErrElement, frame.TypeName(got), k.w.Pos(), frame.TypeName(want))
 	}
-	return err
+	k.Unseen++
+	return nil
 }
 
 // filter walks a list whose elements may be left out. The list is held in
 // the output until its count is known.
 func (k *Walker) filter(e *edge, depth int) error {
 	w := k.w
-	outer := w.Holding()
+	outer, rejected := w.Holding(), k.reject
 	at, err := w.HoldList()
 	if err != nil {
 		return err
@@ -132,9 +146,10 @@ func (k *Walker) filter(e *edge, depth int) error {
 		return err
 	}
 	v, kept := &k.p.edges[e.next], n
-	if n > 0 && et != v.typ {
-		k.Unseen++
-		err = w.SkipElements(et, n, depth)
+	if n > 0 && e.next != 0 && et != v.typ {
+		if err = k.mistyped(et, v.typ); err == nil {
+			err = w.SkipElements(et, n, depth)
+		}
 		n = 0
 	}
 	for i := 0; i < n && err == nil; i++ {
@@ -143,12 +158,14 @@ func (k *Walker) filter(e *edge, depth int) error {
 			break
 		}
 		k.reject = false
-		if err = k.value(v, et, depth+1); err == nil && k.reject {
+		if err = k.value(v, et, depth+1); err != nil {
+			err = element(err, i)
+		} else if k.reject {
 			w.Rollback(mark)
 			kept--
 		}
 	}
-	k.reject = false
+	k.reject = rejected // the verdict on the element this list stands in
 	if err == nil {
 		err = w.Cut()
 	}
@@ -190,6 +207,9 @@ func (k *Walker) tooLong(e *edge, n, most int) error {
 		return fmt.Errorf("%w: %s of %d bytes at byte %d, at most %d", ErrName, e.kind, n, k.w.Pos(), most)
 	}
 	k.Unseen++
+	if e.flags&edgeVerdict != 0 {
+		k.reject = true // what cannot be judged is not shown
+	}
 	return k.w.Skip(frame.String, 0)
 }
 
@@ -200,8 +220,9 @@ func (k *Walker) replace(kind Kind, flags uint16, n, cut int) error {
 	if k.facts != nil {
 		if flags&edgeRoute != 0 {
 			k.facts.add(w.Whole(), kind, int(w.Pos())+4, cut)
-			if k.open == 0 && kind != Cat {
-				k.facts.Final = true
+			if kind != Cat {
+				k.named = true
+				k.facts.Final = k.facts.Final || k.open == 0
 			}
 		}
 		w.Advance(4 + cut)
@@ -304,10 +325,10 @@ func (k *Walker) Strings(w *frame.Window, visit func([]byte) error) error {
 }
 
 func (k *Walker) strings(t frame.Type, depth int, visit func([]byte) error) error {
-	if depth >= frame.MaxDepth {
-		return fmt.Errorf("%w at byte %d", frame.ErrTooDeep, k.w.Pos())
-	}
 	w := k.w
+	if depth >= frame.MaxDepth && t != frame.String {
+		return w.Skip(t, depth) // says so where it goes deeper
+	}
 	switch t {
 	case frame.String:
 		if err := w.Need(4); err != nil {
@@ -343,6 +364,9 @@ func (k *Walker) strings(t frame.Type, depth int, visit func([]byte) error) erro
 		}
 	case frame.List, frame.Set:
 		et, n, err := w.ListHeader()
+		if err == nil && frame.FixedSize(et) != 0 {
+			return w.SkipElements(et, n, depth)
+		}
 		for ; n > 0 && err == nil; n-- {
 			err = k.strings(et, depth+1, visit)
 		}

@@ -18,6 +18,7 @@ type Walker struct {
 	names  Names
 	facts  *Facts // set while gathering
 	open   int    // gathering: structs around the walk whose catalog field can still come
+	named  bool   // gathering: a name other than a catalog's was met
 	reject bool   // a Verdict said no
 
 	// Unseen counts planned values that were copied unseen, since they had
@@ -29,7 +30,7 @@ type Walker struct {
 // window keeps the bytes. frame.ErrFull says that it outgrew the window.
 func (k *Walker) Gather(w *frame.Window, p *Plan, r RootID, f *Facts) error {
 	f.Reset()
-	k.w, k.p, k.names, k.facts, k.open = w, p, nil, f, 0
+	k.w, k.p, k.names, k.facts, k.open, k.named = w, p, nil, f, 0, false
 	err := k.root(r)
 	k.facts = nil
 	return err
@@ -41,7 +42,8 @@ func (k *Walker) Gather(w *frame.Window, p *Plan, r RootID, f *Facts) error {
 // its End, so that the message can still be cut.
 func (k *Walker) Emit(w *frame.Window, p *Plan, r RootID, names Names) error {
 	k.w, k.p, k.names, k.facts = w, p, names, nil
-	k.Unseen = 0
+	k.Unseen, k.reject = 0, false
+	w.Forget() // values that an earlier walk with another plan has met
 	o := &p.roots[r]
 	if err := k.header(o); err != nil {
 		return err
@@ -81,16 +83,16 @@ func (k *Walker) header(o *root) error {
 	if o.rename.n == 0 && !h.Old {
 		return nil
 	}
-	name := h.Method
-	if o.rename.n > 0 {
-		name = k.p.lit(o.rename)
-	}
 	k.w.Advance(-h.Size)
-	out, err := k.w.Open(12 + len(name))
+	out, err := k.w.Open(12 + len(h.Method) + int(o.rename.n))
 	if err != nil {
 		return err
 	}
-	k.w.Close(frame.AppendHeader(out, h.Type, string(name), h.Seq), h.Size)
+	name := k.p.lit(o.rename)
+	if o.rename.n == 0 {
+		name = k.w.Bytes()[4 : 4+len(h.Method)] // of an old-style header
+	}
+	k.w.Close(frame.AppendHeader(out, h.Type, name, h.Seq), h.Size)
 	return nil
 }
 
@@ -228,7 +230,7 @@ func (k *Walker) stop(n *node, st *state, spliced bool) error {
 func (k *Walker) closeCat(st *state) {
 	st.cat = false
 	k.open--
-	if k.open == 0 && k.facts.n > 0 {
+	if k.open == 0 && k.named {
 		k.facts.Final = true
 	}
 }
@@ -257,7 +259,7 @@ func (k *Walker) field(at uint16, st *state, depth int) error {
 	if e.flags&edgeLatch != 0 {
 		st.latched = true
 	}
-	if st.cat && e.kind == Cat {
+	if st.cat && e.kind == Cat && e.flags&edgeRoute != 0 {
 		k.closeCat(st)
 	}
 	if err := k.apply(e, t, depth+1); err != nil {
