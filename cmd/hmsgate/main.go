@@ -48,7 +48,7 @@ Against your own:                             hmsgate serve -c hmsgate.yaml`,
 	}
 	c.SetVersionTemplate("hmsgate {{.Version}}\n")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	c.AddCommand(serveCommand(), checkCommand(), versionCommand())
+	c.AddCommand(serveCommand(), checkCommand(), explainCommand(), demoCommand(), versionCommand())
 	c.CompletionOptions.HiddenDefaultCmd = true
 	return c
 }

@@ -139,3 +139,10 @@ func (m *Message) outcome(c *Codec) (any, error) {
 	}
 	return m.Result, nil
 }
+
+// Broken says whether the connection is of no more use.
+func (c *Client) Broken() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.broken != nil
+}
