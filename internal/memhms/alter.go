@@ -39,7 +39,7 @@ func (s *Server) alterTable(c *call) (any, error) {
 	if moved && !isExternal(obj) && !isView(obj) {
 		s.moveData(s.find(n), d, old, obj, to.cat)
 	}
-	next := &table{obj: obj, parts: old.parts, stats: old.stats, marks: old.marks}
+	next := &table{obj: obj, parts: old.parts, stats: old.stats, marks: old.marks, cons: old.cons}
 	if moved {
 		next.parts = renamedParts(old.parts, obj)
 		delete(s.find(n).tables, ident(name))

@@ -32,12 +32,14 @@ type Server struct {
 	era   era
 	begin time.Time
 
-	mu    sync.Mutex // the store: everything from here to the empty line
-	cats  map[string]*catalog
-	lock  lockTable
-	txn   txnTable
-	misc  misc
-	nexts map[string]int64 // sequences of ids by what they number
+	mu     sync.Mutex // the store: everything from here to the empty line
+	cats   map[string]*catalog
+	lock   lockTable
+	txn    txnTable
+	misc   misc
+	roles  roles
+	grants []hms.Struct     // HiveObjectPrivilege
+	nexts  map[string]int64 // sequences of ids by what they number
 
 	open   sync.WaitGroup
 	connMu sync.Mutex
@@ -82,6 +84,7 @@ func New(c Config) *Server {
 	s.lock.init()
 	s.txn.init()
 	s.misc.init()
+	s.roles.init()
 	s.addCatalog(defaultCatalog, "Default catalog for Hive", c.Warehouse)
 	return s
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
+
+	"hmsgate/internal/hms"
 )
 
 func init() {
@@ -16,11 +18,15 @@ type misc struct {
 	options  map[string]string
 	rebuilds map[string]int64 // transactions that rebuild materialized views
 	runtime  []any            // RuntimeStat, newest first
+	tokens   map[string]string
+	keys     map[int64]string // master keys
+	types    map[string]hms.Struct
 }
 
 func (m *misc) init() {
 	m.options = map[string]string{}
 	m.rebuilds = map[string]int64{}
+	m.tokens, m.keys, m.types = map[string]string{}, map[int64]string{}, map[string]hms.Struct{}
 }
 
 // metaConf are the settings that getMetaConf knows (MetastoreConf.metaConfs). Each

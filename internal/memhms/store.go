@@ -29,6 +29,7 @@ type table struct {
 	parts map[string]*partition // by name: "ds=1/hr=2"
 	stats map[string]hms.Struct // ColumnStatisticsObj by column
 	marks map[string]bool       // markPartitionForEvent
+	cons  map[string][]any      // constraints by kind
 }
 
 type partition struct {

@@ -71,7 +71,7 @@ func (s *Server) createTable(c *call) (any, error) {
 		obj["id"] = s.next("table")
 	}
 	d.tables[ident(name)] = &table{obj: obj, parts: map[string]*partition{}, stats: map[string]hms.Struct{}, marks: map[string]bool{}}
-	return nil, nil
+	return nil, s.constrainNew(c, n, ident(name))
 }
 
 // newTable is a table as the store keeps it: names lower-cased, defaults filled.
