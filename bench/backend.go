@@ -6,20 +6,19 @@ import (
 	"sync"
 )
 
-// allReplies has the reply of each load under its method and table.
-var allReplies = sync.OnceValue(func() map[string]*reply {
-	m := map[string]*reply{}
+// replies makes each load's reply when it is first asked for, by method and table.
+var replies = func() map[string]func() *reply {
+	m := map[string]func() *reply{}
 	for _, l := range append(loads[:len(loads):len(loads)], longLoad) {
-		m[l.method+" "+l.table] = makeReply(l)
+		m[l.method+" "+l.table] = sync.OnceValue(func() *reply { return makeReply(l) })
 	}
 	return m
-})
+}()
 
 // serveBackend is a metastore that answers the loads from memory, and the few calls that a gateway makes on its
 // own (version, status, identity). Everything else gets UNKNOWN_METHOD, as a real one answers. It returns when
 // the listener is closed.
 func serveBackend(ln net.Listener) {
-	replies := allReplies()
 	for {
 		c, err := ln.Accept()
 		if err != nil {
@@ -27,12 +26,12 @@ func serveBackend(ln net.Listener) {
 		}
 		go func() {
 			defer c.Close()
-			_ = answer(c, replies) // ends with the client
+			_ = answer(c) // ends with the client
 		}()
 	}
 }
 
-func answer(c net.Conn, replies map[string]*reply) error {
+func answer(c net.Conn) error {
 	d := newDec(c, 4<<10)
 	var buf []byte
 	for {
@@ -48,11 +47,11 @@ func answer(c net.Conn, replies map[string]*reply) error {
 		if method == "get_tables" {
 			key = method + " "
 		}
-		r := replies[key]
-		if r == nil || args[1] != dataDB {
+		r, found := &reply{}, replies[key]
+		if found == nil || args[1] != dataDB {
 			buf = control(buf[:0], method, seq)
-			r = &reply{}
 		} else {
+			r = found()
 			buf = r.appendHead(buf[:0], seq)
 		}
 		if err := send(c, buf, r); err != nil {

@@ -26,10 +26,12 @@ type walked struct {
 	msg    []byte
 }
 
+func walkedOf(l load) walked { return walked{l.name, l.method, makeReply(l).appendHead(nil, 1)} }
+
 func walkedReplies() []walked {
 	var ws []walked
 	for _, l := range loads {
-		ws = append(ws, walked{l.name, l.method, makeReply(l).appendHead(nil, 1)})
+		ws = append(ws, walkedOf(l))
 	}
 	const n = 4600
 	var e enc
