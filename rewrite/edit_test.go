@@ -249,7 +249,7 @@ func TestEditsWithoutNames(t *testing.T) {
 	})
 	got := through(t, p, r, nil, call(st{}.String(1, "a").String(2, "b").Strings(4, "hidden").I64(5, 1)))
 	if want := call(st{}.String(1, "a").String(3, "b").Strings(4, "hidden").I64(5, 1)); got.err != nil || !bytes.Equal(got.out, want) {
-		t.Fatalf("err %v\ngot  %q\nwant %q", got.err, got.out, want)
+		t.Fatalf("err %v\ngot  %s\nwant %s", got.err, clip(got.out), clip(want))
 	}
 	if p.Plain(r) {
 		t.Error("a renumbered field is not plain")
