@@ -43,7 +43,7 @@ func (b *Builder) Build() (*Plan, error) {
 
 // edits says whether the action changes anything that is no name.
 func (a *Action) edits() bool {
-	return a.Drop || a.Renumber || a.Wrap || a.Unwrap || a.Filter || a.Do == Map
+	return a.Drop || a.Renumber || a.Wrap || a.Unwrap || a.Filter || a.Split || a.Guard > 0 || a.Do == Map
 }
 
 type compiler struct {
@@ -167,6 +167,11 @@ func (c *compiler) node(id NodeID) error {
 	return nil
 }
 
+// alone says whether an insert of the node looks at all planned fields.
+func (n *nodeSpec) alone() bool {
+	return slices.ContainsFunc(n.inserts, func(in insertSpec) bool { return in.alone })
+}
+
 // wanted are the fields that stay in the plan, in order of id; what an insert
 // looks at is kept as well, so that it is seen.
 func (c *compiler) wanted(spec *nodeSpec) []fieldSpec {
@@ -176,7 +181,7 @@ func (c *compiler) wanted(spec *nodeSpec) []fieldSpec {
 		return a.edits() || a.Repeat || a.Latch || a.When != Always || a.Do == Name && !a.Kind.Opaque()
 	}
 	for _, f := range spec.fields {
-		has[f.id] = has[f.id] || spec.closed || c.below(&f.act, c.useful, holds)
+		has[f.id] = has[f.id] || spec.closed || spec.alone() || c.below(&f.act, c.useful, holds)
 	}
 	for _, f := range spec.fields { // all meanings of an id or none: one that is kept is no surprise
 		if has[f.id] {
@@ -184,7 +189,7 @@ func (c *compiler) wanted(spec *nodeSpec) []fieldSpec {
 		}
 	}
 	for _, in := range spec.inserts {
-		if !has[in.unless] {
+		if !has[in.unless] && !in.alone {
 			fs = append(fs, fieldSpec{in.unless, frame.Stop, Action{}})
 			has[in.unless] = true
 		}
@@ -208,7 +213,11 @@ func (c *compiler) insertAll(n *node, spec *nodeSpec) error {
 	n.ins = uint16(len(c.p.inserts))
 	for _, in := range spec.inserts {
 		s := c.literal(in.lit)
-		c.p.inserts = append(c.p.inserts, insert{uint8(int(in.unless) - int(n.lo)), uint32(s.at), s.n})
+		bit := uint8(insertAlone)
+		if !in.alone {
+			bit = uint8(int(in.unless) - int(n.lo))
+		}
+		c.p.inserts = append(c.p.inserts, insert{bit, uint32(s.at), s.n})
 		n.nins++
 	}
 	return nil
@@ -242,6 +251,8 @@ var actionFlags = []struct {
 	{edgeFilter, func(a *Action) bool { return a.Filter }},
 	{edgeVerdict, func(a *Action) bool { return a.Verdict }},
 	{edgeLatch, func(a *Action) bool { return a.Latch }},
+	{edgeSplit, func(a *Action) bool { return a.Split }},
+	{edgeGuard, func(a *Action) bool { return a.Guard > 0 }},
 }
 
 func (c *compiler) action(typ frame.Type, a *Action) (edge, error) {
@@ -254,8 +265,13 @@ func (c *compiler) action(typ frame.Type, a *Action) (edge, error) {
 			e.flags |= f.flag
 		}
 	}
-	if a.Wrap {
+	switch {
+	case a.Wrap:
 		e.arg = uint16(a.Inner)
+	case a.Split:
+		e.arg = uint16(a.Second)
+	case a.Guard > 0:
+		e.arg, e.next = uint16(a.Guard-1), uint16(a.Test)
 	}
 	var err error
 	switch a.Do {
@@ -317,6 +333,12 @@ func (a *Action) check(typ frame.Type) error {
 		return errors.New("unwraps what is no struct")
 	case a.Unwrap && (a.Wrap || a.Renumber):
 		return errors.New("an unwrapped struct has no field to wrap or renumber")
+	case a.Guard > 64:
+		return errors.New("guards are numbered 1 to 64")
+	case a.Guard > 0 && (a.Do != Keep || a.Wrap || a.Split || a.Repeat):
+		return errors.New("a guarded value is kept or dropped, nothing else")
+	case a.Split && (a.Do != Name || a.Kind != DBPart || a.Wrap):
+		return errors.New("only a db_part is split")
 	case a.Wrap && a.Do == Map:
 		return errors.New("an enum is mapped or wrapped, not both")
 	case a.Repeat && typ == frame.Stop:

@@ -29,6 +29,16 @@ const (
 	UnlessLatched
 )
 
+// Test is what a Guard asks of a value.
+type Test uint8
+
+const (
+	Present  Test = iota // it is there
+	True                 // a bool that is true
+	Positive             // an integer above 0
+	Filled               // a string or container that is not empty
+)
+
 // EnumPair maps one enum value.
 type EnumPair struct{ From, To int32 }
 
@@ -52,6 +62,10 @@ type Action struct {
 	Unwrap   bool  // Into: the struct's fields take this field's place
 	Filter   bool  // Each over a list: elements may be left out, the count is corrected
 	Verdict  bool  // Name below a Filter: Names.Keep decides on the element
+	Split    bool  // Name of kind DBPart: the catalog part becomes field Second behind this one
+	Second   int16 // with Split
+	Guard    uint8 // 1 to 64: noted in Walker.Guards when the value passes Test
+	Test     Test  // with Guard
 	Latch    bool  // meeting this field latches the struct
 	When     When
 	Type     frame.Type // an element that is a container itself: list, set or map
@@ -95,6 +109,7 @@ type fieldSpec struct {
 type insertSpec struct {
 	unless int16 // id that makes the insert needless
 	lit    []byte
+	alone  bool // any planned field makes it needless
 }
 
 type rootSpec struct {
@@ -121,7 +136,13 @@ func (b *Builder) Field(n NodeID, id int16, typ frame.Type, a Action) {
 // Insert adds the bytes of a whole field (header and value) before the
 // node's stop byte unless a field with id unless was met.
 func (b *Builder) Insert(n NodeID, unless int16, field []byte) {
-	b.nodes[n].inserts = append(b.nodes[n].inserts, insertSpec{unless, field})
+	b.nodes[n].inserts = append(b.nodes[n].inserts, insertSpec{unless, field, false})
+}
+
+// InsertAlone adds the bytes of a whole field unless any planned field was
+// met: the result of a call that succeeded without one.
+func (b *Builder) InsertAlone(n NodeID, field []byte) {
+	b.nodes[n].inserts = append(b.nodes[n].inserts, insertSpec{0, field, true})
 }
 
 // Union marks a node as a union: nothing may be dropped or inserted in it.

@@ -17,6 +17,9 @@ const (
 	WriteIDs           // "db.table:highwater:minopen:open:aborted"
 	WriteIDsMulti      // "txn$db.table:...$db2.table2:..."
 	Policy             // replication policy: "db", "db.*" or "db.table"
+	DBPart             // the db of "@cat#db", for an interface that has a field for each part
+	CatPart            // the catalog of "@cat#db"; nothing when there is none
+	AtDB               // a db whose catalog the call has in another field, written "@cat#db"
 	LockID             // i64 ids that belong to one backend
 	TxnID
 	WriteID
@@ -35,6 +38,7 @@ var kindNames = [kinds]string{
 	None: "none", DB: "db", DBAt: "db@", Cat: "cat", Pattern: "db_pattern", PatternAt: "db_pattern@",
 	TableFull: "table_full", TableMaybe: "table_maybe", WriteIDs: "writeid_list", WriteIDsMulti: "writeid_multi",
 	Policy: "repl_policy", LockID: "lock_id", TxnID: "txn_id", WriteID: "write_id", CompactionID: "compaction_id",
+	DBPart: "db_part", CatPart: "cat_part", AtDB: "at_db",
 	SQL: "sql", Params: "params", ParamsText: "params_text", JSON: "json", PropertyPath: "property_path", Text: "text",
 }
 

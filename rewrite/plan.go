@@ -48,7 +48,7 @@ type edge struct {
 	id    int16  // new field id, with edgeRenumber
 	next  uint16 // node (Into), or edge of elements and map values (Each)
 	key   uint16 // edge of map keys (Each)
-	arg   uint16 // memo slot (Repeat), enum table (Map), inner id (Wrap)
+	arg   uint16 // memo slot (Repeat), enum table (Map), inner id (Wrap), second id (Split), guard
 	alt   uint16 // edge for the same id with another type or condition
 }
 
@@ -62,15 +62,20 @@ const (
 	edgeFilter
 	edgeVerdict
 	edgeLatch
+	edgeSplit
+	edgeGuard // next is the test
 	// edgeField: something happens to the field itself, not only its value
-	edgeField = edgeDrop | edgeRenumber | edgeWrap | edgeUnwrap
+	edgeField = edgeDrop | edgeRenumber | edgeWrap | edgeUnwrap | edgeSplit | edgeGuard
 )
 
 type insert struct {
-	bit uint8 // of the field that makes it needless
+	bit uint8 // of the field that makes it needless, or insertAlone
 	at  uint32
 	n   uint16
 }
+
+// insertAlone is the bit of an insert that any planned field makes needless.
+const insertAlone = 255
 
 type root struct {
 	node   uint16 // none: the body is copied unseen

@@ -201,6 +201,50 @@ func (k *Walker) name(e *edge) error {
 	return k.replace(e.kind, e.flags, n, n)
 }
 
+// split replaces a "@cat#db" by its db and, when it has a catalog, by a field
+// for that behind it. The field's own head has been written.
+func (k *Walker) split(e *edge) error {
+	w := k.w
+	if err := w.Need(4); err != nil {
+		return err
+	}
+	n := int(int32(be.Uint32(w.Bytes())))
+	if n < 0 || n > maxName {
+		return fmt.Errorf("%w: %s of %d bytes at byte %d, at most %d", ErrName, e.kind, n, w.Pos(), maxName)
+	}
+	if err := w.Need(4 + n); err != nil {
+		return err
+	}
+	out, err := w.Open(11 + 2*n + 512)
+	if err != nil {
+		return err
+	}
+	name := w.Bytes()[4 : 4+n]
+	if out, err = k.part(out, DBPart, name); err != nil {
+		return err
+	}
+	end := len(out)
+	out = append(out, frame.String, byte(e.arg>>8), byte(e.arg))
+	if out, err = k.part(out, CatPart, name); err != nil {
+		return err
+	}
+	if len(out) == end+7 {
+		out = out[:end] // no catalog, no field
+	}
+	w.Close(out, 4+n)
+	return nil
+}
+
+// part appends the length and text of one part of a name.
+func (k *Walker) part(out []byte, kind Kind, name []byte) ([]byte, error) {
+	at := len(out)
+	out, err := k.names.Append(append(out, 0, 0, 0, 0), kind, name)
+	if err == nil {
+		be.PutUint32(out[at:], uint32(len(out)-at-4))
+	}
+	return out, err
+}
+
 // tooLong refuses a name in a call and passes it in a reply.
 func (k *Walker) tooLong(e *edge, n, most int) error {
 	if k.facts != nil || k.names.Strict() {

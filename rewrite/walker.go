@@ -21,6 +21,8 @@ type Walker struct {
 	named  bool   // gathering: a name other than a catalog's was met
 	reject bool   // a Verdict said no
 
+	// Guards are the guards that the last Emit met: bit n-1 is guard n.
+	Guards uint64
 	// Unseen counts planned values that were copied unseen, since they had
 	// another type than the plan knows or (in replies) an impossible length.
 	Unseen int
@@ -42,7 +44,7 @@ func (k *Walker) Gather(w *frame.Window, p *Plan, r RootID, f *Facts) error {
 // its End, so that the message can still be cut.
 func (k *Walker) Emit(w *frame.Window, p *Plan, r RootID, names Names) error {
 	k.w, k.p, k.names, k.facts = w, p, names, nil
-	k.Unseen, k.reject = 0, false
+	k.Unseen, k.Guards, k.reject = 0, 0, false
 	w.Forget() // values that an earlier walk with another plan has met
 	o := &p.roots[r]
 	if err := k.header(o); err != nil {
@@ -207,7 +209,7 @@ func (k *Walker) stop(n *node, st *state, spliced bool) error {
 	}
 	if k.facts == nil {
 		for _, in := range k.p.inserts[n.ins : n.ins+uint16(n.nins)] {
-			if st.seen>>in.bit&1 == 0 {
+			if st.seen>>in.bit&1 == 0 && (in.bit != insertAlone || st.seen == 0) {
 				if err := k.w.Put(k.p.lits[in.at : in.at+uint32(in.n)]); err != nil {
 					return err
 				}
@@ -298,6 +300,11 @@ func (k *Walker) apply(e *edge, t frame.Type, depth int) error {
 		k.w.Advance(3)
 		return k.value(e, t, depth)
 	}
+	if e.flags&edgeGuard != 0 {
+		if err := k.guard(e, t); err != nil {
+			return err
+		}
+	}
 	if e.flags&edgeDrop != 0 {
 		if err := k.w.Mute(); err != nil {
 			return err
@@ -326,11 +333,45 @@ func (k *Walker) apply(e *edge, t frame.Type, depth int) error {
 		out = append(out, t, byte(id>>8), byte(id))
 	}
 	k.w.Close(out, 3)
+	if e.flags&edgeSplit != 0 {
+		return k.split(e)
+	}
 	if err := k.value(e, t, depth); err != nil {
 		return err
 	}
 	if e.flags&edgeWrap != 0 {
 		return k.w.Put([]byte{frame.Stop})
+	}
+	return nil
+}
+
+// guard notes whether a field, whose head is buffered, passes its edge's test.
+func (k *Walker) guard(e *edge, t frame.Type) error {
+	test, size := Test(e.next), frame.FixedSize(t)
+	switch {
+	case test == Present:
+		k.Guards |= 1 << e.arg
+		return nil
+	case t == frame.String:
+		size = 4
+	case t == frame.List || t == frame.Set:
+		size = 5
+	case t == frame.Map:
+		size = 6
+	}
+	if err := k.w.Need(3 + size); err != nil {
+		return err
+	}
+	v := k.w.Bytes()[3 : 3+size]
+	if t == frame.List || t == frame.Set || t == frame.Map {
+		v = v[size-4:] // the count
+	}
+	on := false
+	for _, b := range v {
+		on = on || b != 0
+	}
+	if on && !(test == Positive && v[0] >= 0x80) {
+		k.Guards |= 1 << e.arg
 	}
 	return nil
 }
