@@ -54,6 +54,7 @@ type Binding struct {
 	prefixed  bool   // some name had a prefix
 	ats       bool   // some name had the "@cat#" form
 	dotted    bool   // some name had the "hive." form
+	catText   []byte // the first catName as it came
 	otherCat  bool   // some catName is nobody's we know
 	pattern   []byte // the pattern of a merged list, as it came
 	hasPat    bool
@@ -129,6 +130,9 @@ func (b *Binding) addDB(v []byte) {
 }
 
 func (b *Binding) addCat(v []byte) {
+	if len(b.catText) == 0 {
+		b.catText = b.keep(v)
+	}
 	if c := b.tbl.hint(v); c != nil {
 		b.addHint(c, ByCatName, v)
 	} else if len(v) > 0 && !b.tbl.isOwn(v) {

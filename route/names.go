@@ -28,6 +28,12 @@ func (n *inward) Append(dst []byte, k rewrite.Kind, v []byte) ([]byte, error) {
 		return n.part(dst, v, n.b.tbl.dbEnd(k, v))
 	case rewrite.WriteIDsMulti:
 		return eachEntry(dst, v, n)
+	case rewrite.AtDB:
+		return n.atDB(dst, v)
+	case rewrite.DBPart:
+		return n.dbPart(dst, v)
+	case rewrite.CatPart:
+		return n.catPart(dst, v), nil
 	}
 	return append(dst, v...), nil
 }
