@@ -1,0 +1,403 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hmsgate/internal/config"
+	"hmsgate/internal/hms"
+	"hmsgate/internal/wiretest"
+	"hmsgate/profiles"
+	"hmsgate/rewrite"
+	"hmsgate/route"
+)
+
+// The sweep sends every method of every inventory through a gateway, with a
+// name in every place that has one, in every form clients write names, and
+// compares each byte on the other side. Everything is made from inventories
+// and rules; no method is named.
+
+// sweepFirst is the first sequence id of swept calls: lower ones are probes.
+const sweepFirst = 1 << 20
+
+// sweepRig is a gateway before two backends that do as told: they record
+// calls and give the reply set last.
+type sweepRig struct {
+	t     testing.TB
+	addr  string
+	plans *profiles.Plans
+	conn  net.Conn
+	in    []byte
+	seq   int32
+
+	mu    sync.Mutex
+	reply []byte
+	got   []sweepGot
+}
+
+type sweepGot struct {
+	catalog string
+	call    []byte
+}
+
+// sweepServe starts a gateway whose backends are of a version. change may
+// replace what the gateway was made of before it starts.
+func sweepServe(t testing.TB, profile string, change func(*Gateway)) *sweepRig {
+	t.Helper()
+	r := &sweepRig{t: t, seq: sweepFirst, plans: profiles.Auto()}
+	var yaml strings.Builder
+	yaml.WriteString("listen: 127.0.0.1:0\nrouting.default-catalog: hdp\ncatalog:\n")
+	for _, name := range []string{"hdp", "apache"} {
+		b := wiretest.NewBackend(t).Others(wiretest.Serve(func(m wiretest.Message) []byte { return r.answer(name, m) }))
+		fmt.Fprintf(&yaml, "  %s: {uris: thrift://%s, runtime-profile: %s}\n", name, b.Addr(), profile)
+	}
+	g := sweepGateway(t, yaml.String(), change)
+	r.addr = g.Addr().String()
+	t.Cleanup(r.hangUp)
+	return r
+}
+
+// sweepGateway starts a gateway on a configuration's text.
+func sweepGateway(t testing.TB, yaml string, change func(*Gateway)) *Gateway {
+	t.Helper()
+	cfg, err := config.Parse("sweep.yaml", config.YAML, []byte(yaml))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.ShutdownTimeout, cfg.DrainDelay = time.Second, 0
+	g, err := New(cfg, zerolog.Nop(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(g)
+	}
+	if err := g.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	return g
+}
+
+// answer is both backends. Probes and what was not asked for learn nothing.
+func (r *sweepRig) answer(catalog string, m wiretest.Message) []byte {
+	if m.Seq < sweepFirst {
+		return wiretest.Exception(m.Method, m.Seq, hms.AppUnknownMethod, "Invalid method name: '"+m.Method+"'")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, sweepGot{catalog, bytes.Clone(m.Bytes)})
+	if m.Type == wiretest.TypeOneway {
+		return []byte{}
+	}
+	return r.reply
+}
+
+func (r *sweepRig) hangUp() {
+	if r.conn != nil {
+		r.conn.Close()
+	}
+	r.conn, r.in = nil, nil
+}
+
+// exchange sends a call; the backends answer it with reply. answered is what
+// the client reads.
+func (r *sweepRig) exchange(call, reply []byte, oneway bool) (answered []byte, got []sweepGot, err error) {
+	r.mu.Lock()
+	r.reply, r.got = reply, nil
+	r.mu.Unlock()
+	if r.conn == nil {
+		if r.conn, err = net.Dial("tcp", r.addr); err != nil {
+			return nil, nil, err
+		}
+	}
+	r.conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err = r.conn.Write(call); err == nil && !oneway {
+		answered, err = r.read()
+	}
+	if err != nil || oneway {
+		r.hangUp()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return answered, r.got, err
+}
+
+func (r *sweepRig) read() ([]byte, error) {
+	for {
+		if m, err := wiretest.Parse(r.in); err == nil {
+			r.in = r.in[len(m.Bytes):]
+			return m.Bytes, nil
+		} else if len(r.in) > 0 && !wiretest.IsShort(err) {
+			return nil, err
+		}
+		var buf [32 << 10]byte
+		n, err := r.conn.Read(buf[:])
+		if r.in = append(r.in, buf[:n]...); n == 0 {
+			return nil, fmt.Errorf("after %d bytes of a reply: %w", len(r.in), err)
+		}
+	}
+}
+
+// sweepCase is one method of one inventory, ready to be spelled.
+type sweepCase struct {
+	g      *sweepMessage
+	method string
+}
+
+// sweepMade is one call with its reply, on both sides.
+type sweepMade struct {
+	call, backCall   []byte // as the client sends it, as the backend reads it
+	reply, backReply []byte // as the client reads it, as the backend sends it
+	met              map[rewrite.Kind]bool
+}
+
+func (c *sweepCase) make(f *sweepForm, seq int32) (m sweepMade, err error) {
+	m.met = map[rewrite.Kind]bool{}
+	spelled := map[string]string{}
+	for _, x := range []struct {
+		out   *[]byte
+		build func(string, int32) ([]byte, error)
+		spell func(rewrite.Kind, int) string
+	}{
+		{&m.call, c.g.call, f.calls(0, m.met, spelled)},
+		{&m.backCall, c.g.call, f.calls(1, m.met, spelled)},
+		{&m.reply, c.g.reply, f.replies(0, spelled)},
+		{&m.backReply, c.g.reply, f.replies(1, spelled)},
+	} {
+		c.g.spell = x.spell
+		if *x.out, err = x.build(c.method, seq); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+// sweep sends one case in one form and says what is wrong with what happened.
+func (r *sweepRig) sweep(c *sweepCase, f *sweepForm) error {
+	r.seq++
+	m, err := c.make(f, r.seq)
+	if err != nil {
+		return err
+	}
+	row := &r.plans.Method([]byte(c.method)).Row
+	if row.Class == profiles.Identity { // said once a connection, and replayed to its backends
+		r.hangUp()
+		defer r.hangUp()
+	}
+	answered, got, err := r.exchange(m.call, m.backReply, row.Oneway)
+	if err != nil {
+		return err
+	}
+	for _, g := range got {
+		if i := bytes.Index(bytes.ToLower(g.call), []byte("apache__")); i >= 0 {
+			return fmt.Errorf("catalog %s received a client's name: %q", g.catalog, g.call[i:min(i+30, len(g.call))])
+		}
+	}
+	if row.Answer != "" {
+		return sweepAnswered(&m, f, got, answered, row)
+	}
+	if why := sweepRefusal(&m, f, row); why != "" {
+		return sweepRefused(answered, got, why)
+	}
+	want := sweepGot{"hdp", m.backCall}
+	if !f.home && f.decides(m.met) {
+		want.catalog = "apache"
+	}
+	if len(got) != 1 || got[0].catalog != want.catalog {
+		return fmt.Errorf("%d backends received it, want %s alone; reply %.200q", len(got), want.catalog, answered)
+	}
+	if err := sweepSame("the call", got[0].call, want.call); err != nil {
+		return err
+	}
+	return sweepSame("the reply", answered, m.reply)
+}
+
+// sweepRefusal is the reason for which the row gives no backend the call, ""
+// when it goes to one.
+func sweepRefusal(m *sweepMade, f *sweepForm, row *profiles.Row) route.Reason {
+	named := f.decides(m.met)
+	for _, k := range sweepNames {
+		named = named || m.met[k]
+	}
+	switch {
+	case row.Where == profiles.AtDefault && named && !f.home:
+		return route.Elsewhere
+	case row.Where == profiles.NeedsNames && !named:
+		return route.Unowned
+	case m.met[rewrite.Pattern] && !f.home && !f.decides(m.met) && f.db[0] != "%s": // only the pattern is another catalog's
+		return route.Ambiguous
+	}
+	return ""
+}
+
+// sweepRefused checks that a refusal reached the client and nothing else
+// anybody.
+func sweepRefused(answered []byte, got []sweepGot, why route.Reason) error {
+	text := map[route.Reason]string{route.Elsewhere: "in the default catalog", route.Ambiguous: "conflict",
+		route.Unowned: "requires explicit namespace ownership"}[why]
+	if len(got) > 0 {
+		return fmt.Errorf("catalog %s received it, want a refusal (%s)", got[0].catalog, why)
+	}
+	if !bytes.Contains(answered, []byte(text)) {
+		return fmt.Errorf("got reply %.300q, want a refusal with %q", answered, text)
+	}
+	return nil
+}
+
+// sweepAnswered checks calls that the gateway answers or merges: the backends
+// it asks read their own names, and only those the names allow are asked.
+func sweepAnswered(m *sweepMade, f *sweepForm, got []sweepGot, answered []byte, row *profiles.Row) error {
+	if len(answered) == 0 && !row.Oneway {
+		return errors.New("no reply")
+	}
+	for _, g := range got {
+		if f.decides(m.met) && !f.home && g.catalog == "hdp" {
+			return errors.New("catalog hdp was asked for the other one's")
+		}
+		if err := sweepSame("the question to "+g.catalog, g.call, m.backCall); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepSame compares bytes and shows the first difference.
+func sweepSame(what string, got, want []byte) error {
+	if bytes.Equal(got, want) {
+		return nil
+	}
+	i := 0
+	for i < len(got) && i < len(want) && got[i] == want[i] {
+		i++
+	}
+	part := func(b []byte) []byte { return b[max(min(i, len(b))-40, 0):min(i+40, len(b))] }
+	return fmt.Errorf("%s differs at byte %d of %d:\n got %q\nwant %q", what, i, len(want), part(got), part(want))
+}
+
+// sweepCases are all methods of all inventories whose messages differ. With
+// -short it is a sample.
+func sweepCases(t *testing.T) (out []sweepCase, kinds map[string]rewrite.Kind) {
+	t.Helper()
+	kinds = sweepKinds(t)
+	seen := map[string]bool{}
+	for _, label := range profiles.Labels() {
+		inv := sweepInventory(t, label)
+		g := &sweepMessage{inv: inv, codec: hms.NewCodec(inv), kinds: kinds, used: map[string]bool{}}
+		for i, method := range inv.Order {
+			if testing.Short() && i%7 != 0 {
+				continue
+			}
+			c := sweepCase{g, method}
+			m, err := c.make(&sweepForms[1], sweepFirst)
+			if err != nil {
+				t.Fatalf("%s %s: %v", label, method, err)
+			}
+			if key := string(m.call) + string(m.backReply); !seen[key] {
+				seen[key] = true
+				out = append(out, c)
+			}
+		}
+	}
+	return out, kinds
+}
+
+// applies says whether the form can be written in this inventory at all.
+func (c *sweepCase) applies(f *sweepForm) bool {
+	return !f.ats() || c.g.inv.Structs["Catalog"] != nil
+}
+
+func TestSweep(t *testing.T) {
+	cases, _ := sweepCases(t)
+	rigs := map[bool]*sweepRig{
+		false: sweepServe(t, "apache-4.1.0", nil), true: sweepServe(t, "apache-2.3.10", nil)}
+	sent := 0
+	for i := range sweepForms {
+		f := &sweepForms[i]
+		t.Run(f.name, func(t *testing.T) {
+			for i := range cases {
+				c := &cases[i]
+				if !c.applies(f) || !sweepMatters(t, c, f) {
+					continue
+				}
+				sent++
+				if err := rigs[f.old].sweep(c, f); err != nil {
+					t.Errorf("%s %s: %v", c.g.inv.Label, c.method, err)
+				}
+			}
+		})
+	}
+	least := 4000
+	if testing.Short() {
+		least = 500
+	}
+	if t.Logf("%d methods, %d calls", len(cases), sent); sent < least {
+		t.Errorf("%d calls of %d methods were sent, want at least %d", sent, len(cases), least)
+	}
+}
+
+// sweepMatters leaves out calls that have no name to write in this form: they
+// are the bare form's.
+func sweepMatters(t *testing.T, c *sweepCase, f *sweepForm) bool {
+	if f == &sweepForms[0] {
+		return true
+	}
+	m, err := c.make(f, sweepFirst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.decides(m.met) || m.met[rewrite.Pattern] || m.met[rewrite.PatternAt]
+}
+
+// sweepUnknown are calls of a method that no inventory has.
+func TestSweepUnknownMethods(t *testing.T) {
+	r := sweepServe(t, "apache-4.1.0", nil)
+	deep := func(v string) []byte {
+		elem := wiretest.Struct(nil).I64(1, 7).StringMap(2, "k", v).Stop()
+		return wiretest.Struct(nil).I32(1, 5).List(9, wiretest.WireStruct, wiretest.Struct(nil).Stop(), elem).Stop()
+	}
+	for _, tc := range []struct {
+		name, value string
+		refused     bool
+	}{
+		{"bare", "sales", false}, {"own catalog's", "@hive#sales", false}, {"looks alike", "apachesales", false},
+		{"prefix", "apache__sales", true}, {"upper prefix", "APACHE__sales", true}, {"@hive#prefix", "@hive#apache__sales", true},
+		{"@apache#", "@apache#sales", true}, {"catName", "Apache", true}, {"full name", "apache__sales.t", true},
+		{"write ids", "apache__sales.t:3:4::", true}, {"many write ids", "9$sales.t:3:4::$apache__crm.u:1::", true},
+	} {
+		for shape, body := range map[string][]byte{
+			"argument": wiretest.Struct(nil).String(3, tc.value).Stop(), "nested": deep(tc.value),
+			"element": wiretest.Struct(nil).Strings(1, "x", tc.value).Stop(),
+			"key":     wiretest.Struct(nil).StringMap(1, tc.value, "v").Stop(),
+		} {
+			t.Run(tc.name+" "+shape, func(t *testing.T) {
+				r.seq++
+				call := wiretest.Call("vendors_own", r.seq, body)
+				reply := wiretest.Reply("vendors_own", r.seq, deep("apache__sales"))
+				answered, got, err := r.exchange(call, reply, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !tc.refused {
+					if len(got) != 1 || got[0].catalog != "hdp" || !bytes.Equal(got[0].call, call) || !bytes.Equal(answered, reply) {
+						t.Errorf("got %d calls, reply %.100q; want hdp asked and answering, no byte changed", len(got), answered)
+					}
+					return
+				}
+				typ := binary.BigEndian.AppendUint32(nil, 0x80010000|uint32(wiretest.TypeException))
+				if len(got) != 0 || !bytes.HasPrefix(answered, typ) || !bytes.Contains(answered, []byte("Invalid method name")) {
+					t.Errorf("got %d calls, reply %.100q; want UNKNOWN_METHOD and nobody asked", len(got), answered)
+				}
+			})
+		}
+	}
+}
