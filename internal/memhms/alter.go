@@ -36,10 +36,10 @@ func (s *Server) alterTable(c *call) (any, error) {
 	d := s.find(to)
 	moved := ident(to.db) != ident(n.db) || ident(t.Str("tableName")) != ident(name)
 	obj := s.altered(old, t, env, to)
-	if moved && !isExternal(obj) && !isView(obj) {
-		s.moveData(s.find(n), d, old, obj, to.cat)
+	if moved {
+		s.moveData(s.find(n), d, old, obj)
 	}
-	next := &table{obj: obj, parts: old.parts, stats: old.stats, marks: old.marks, cons: old.cons}
+	next := &table{obj: obj, seq: old.seq, parts: old.parts, stats: old.stats, marks: old.marks, cons: old.cons}
 	if moved {
 		next.parts = renamedParts(old.parts, obj)
 		delete(s.find(n).tables, ident(name))
@@ -55,7 +55,11 @@ func (s *Server) alterTable(c *call) (any, error) {
 func (s *Server) checkAlter(old *table, t hms.Struct, env map[string]string, to dbName) error {
 	d := s.find(to)
 	if d == nil {
-		return throw(invalidOp, "Unable to change partition or table. Database %s does not exist Check metastore logs for detailed stack.%s", to.db, s.noDatabase(to))
+		db := to.db
+		if s.era.catalogs {
+			db = to.cat + "." + db
+		}
+		return throw(invalidOp, "Unable to change partition or table. Check metastore logs for detailed stack.Database %s doesn't exist.", db)
 	}
 	if other := d.tables[ident(t.Str("tableName"))]; other != nil && other != old {
 		name := to.db + "." + t.Str("tableName")
@@ -98,13 +102,14 @@ func (s *Server) altered(old *table, t hms.Struct, env map[string]string, to dbN
 			out[f] = v
 		}
 	}
-	for _, f := range []string{"privileges", "accessType", "requiredReadCapabilities", "requiredWriteCapabilities"} {
+	for _, f := range []string{"privileges", "temporary", "accessType", "requiredReadCapabilities", "requiredWriteCapabilities"} {
 		delete(out, f)
 	}
 	if out.Int("createTime") == 0 {
 		out["createTime"] = old.obj["createTime"]
 	}
 	p := params(t)
+	forgetEmptyState(p)
 	if p["EXTERNAL"] == "TRUE" && out.Str("tableType") == "MANAGED_TABLE" {
 		out["tableType"] = "EXTERNAL_TABLE"
 	}
@@ -124,6 +129,13 @@ func (s *Server) altered(old *table, t hms.Struct, env map[string]string, to dbN
 	return out
 }
 
+// forgetEmptyState: a note that no column has figures is not kept (seen with Spark).
+func forgetEmptyState(p map[string]string) {
+	if p["COLUMN_STATS_ACCURATE"] == "{}" {
+		delete(p, "COLUMN_STATS_ACCURATE")
+	}
+}
+
 // fastStats are the figures of the data folder, which is always empty here
 // (MetaStoreUtils.updateTableStatsFast).
 func (s *Server) fastStats(p map[string]string) {
@@ -138,12 +150,16 @@ func (s *Server) fastStats(p map[string]string) {
 	}
 }
 
-// moveData gives a renamed managed table the folder of its new name, if it had that
-// of its old one.
-func (s *Server) moveData(from, to *database, old *table, obj hms.Struct, cat string) {
+// moveData gives a renamed table the folder of its new name, if the old one lay in
+// its database's folder and its data is the metastore's own: managed, or managed but
+// for 4.x's translation (HiveAlterHandler.alterTable).
+func (s *Server) moveData(from, to *database, old *table, obj hms.Struct) {
+	if isView(obj) || isExternal(obj) && params(obj)["TRANSLATED_TO_EXTERNAL"] != "TRUE" {
+		return
+	}
 	was := old.obj.Struct("sd").Str("location")
-	if was == s.tableLocation(from, old.obj, cat) {
-		obj["sd"] = with(obj.Struct("sd"), "location", s.tableLocation(to, obj, cat))
+	if strings.HasPrefix(was, location(from.obj.Str("locationUri"), "")) {
+		obj["sd"] = with(obj.Struct("sd"), "location", location(to.obj.Str("locationUri"), obj.Str("tableName")))
 	}
 }
 

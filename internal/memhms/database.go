@@ -106,6 +106,9 @@ func (s *Server) createDatabase(c *call) (any, error) {
 		return nil, throw(alreadyExists, "Database %s already exists", name)
 	}
 	db["name"] = ident(name)
+	if db["ownerType"] == nil && db["ownerName"] != nil {
+		db["ownerType"] = int32(1) // USER
+	}
 	if db.Str("locationUri") == "" {
 		db["locationUri"] = s.databaseLocation(k, ident(name))
 	}
@@ -155,6 +158,8 @@ func (s *Server) dropDatabase(c *call) (any, error) {
 	switch {
 	case d == nil && c.flag("ignoreunknowndb"):
 		return nil, nil
+	case d == nil && s.era.catalogs && !s.era.four: // 3.1.3 trips over it (seen on Java 17)
+		return nil, throw(meta, `java.lang.NullPointerException: Cannot invoke "org.apache.hadoop.hive.metastore.api.Database.getName()" because "db" is null`)
 	case d == nil:
 		return nil, throw(noSuchObject, "%s", s.noDatabase(n))
 	case ident(n.db) == defaultDatabase && ident(n.cat) == defaultCatalog:

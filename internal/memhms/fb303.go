@@ -40,6 +40,6 @@ func (s *Server) setUGI(c *call) (any, error) {
 	if c.c.ugi {
 		return nil, errHangUp
 	}
-	c.c.ugi = true
+	c.c.ugi, c.c.user = true, c.str("username")
 	return hms.ListOf(c.strs("groupnames")), nil
 }

@@ -12,10 +12,14 @@ func init() {
 	add("get_all_functions", (*Server).allFunctions, "functions")
 }
 
-func (s *Server) newFunction(f hms.Struct, n dbName) hms.Struct {
+// newFunction: one without an owner belongs to the connection's user (seen).
+func (s *Server) newFunction(c *call, f hms.Struct, n dbName) hms.Struct {
 	out := f.Clone()
 	out["functionName"], out["dbName"] = ident(f.Str("functionName")), ident(n.db)
 	out["createTime"] = int32(s.now())
+	if out["ownerName"] == nil && c.c.user != "" {
+		out["ownerName"] = c.c.user
+	}
 	if s.era.catalogs {
 		out["catName"] = ident(n.cat)
 	}
@@ -35,7 +39,7 @@ func (s *Server) createFunction(c *call) (any, error) {
 	if d.funcs[ident(name)] != nil {
 		return nil, throw(alreadyExists, "Function %s already exists", name)
 	}
-	d.funcs[ident(name)] = s.newFunction(f, n)
+	d.funcs[ident(name)] = s.newFunction(c, f, n)
 	return nil, nil
 }
 
@@ -45,7 +49,7 @@ func (s *Server) alterFunction(c *call) (any, error) {
 	if d == nil || d.funcs[name] == nil {
 		return nil, throw(invalidOp, "Function %s does not exist", name)
 	}
-	next := s.newFunction(f, n)
+	next := s.newFunction(c, f, n)
 	next["createTime"] = d.funcs[name]["createTime"]
 	delete(d.funcs, name)
 	d.funcs[next.Str("functionName")] = next

@@ -176,6 +176,7 @@ type session struct {
 	id   int
 	conn net.Conn
 	ugi  bool              // set_ugi has been called
+	user string            // by it
 	meta map[string]string // setMetaConf of this connection
 }
 

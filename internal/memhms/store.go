@@ -26,6 +26,7 @@ type database struct {
 
 type table struct {
 	obj   hms.Struct
+	seq   int64                 // the order of creation
 	parts map[string]*partition // by name: "ds=1/hr=2"
 	stats map[string]hms.Struct // ColumnStatisticsObj by column
 	marks map[string]bool       // markPartitionForEvent

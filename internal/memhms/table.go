@@ -70,7 +70,7 @@ func (s *Server) createTable(c *call) (any, error) {
 	if s.era.four {
 		obj["id"] = s.next("table")
 	}
-	d.tables[ident(name)] = &table{obj: obj, parts: map[string]*partition{}, stats: map[string]hms.Struct{}, marks: map[string]bool{}}
+	d.tables[ident(name)] = &table{obj: obj, seq: s.next("table row"), parts: map[string]*partition{}, stats: map[string]hms.Struct{}, marks: map[string]bool{}}
 	return nil, s.constrainNew(c, n, ident(name))
 }
 
@@ -85,6 +85,7 @@ func (s *Server) newTable(t hms.Struct, n dbName, d *database) hms.Struct {
 		}
 	}
 	p := params(t)
+	forgetEmptyState(p)
 	if out.Str("tableType") == "" {
 		out["tableType"] = "MANAGED_TABLE"
 	}
@@ -95,6 +96,9 @@ func (s *Server) newTable(t hms.Struct, n dbName, d *database) hms.Struct {
 	now := s.now()
 	out["createTime"] = int32(now)
 	p[lastDDL] = strconv.FormatInt(now, 10)
+	if p["transactional"] == "false" && s.era.catalogs { // TransactionalValidationListener takes it out (seen)
+		delete(p, "transactional")
+	}
 	if p["transactional"] == "true" && s.era.catalogs && p["transactional_properties"] == "" {
 		p["transactional_properties"] = "default"
 	}
@@ -106,6 +110,7 @@ func (s *Server) newTable(t hms.Struct, n dbName, d *database) hms.Struct {
 		out["rewriteEnabled"] = false
 	}
 	delete(out, "privileges")
+	delete(out, "temporary")
 	if m := out.Struct("creationMetadata"); m != nil {
 		out["creationMetadata"] = with(m, "materializationTime", now*1000)
 	}

@@ -1,6 +1,8 @@
 package memhms
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"hmsgate/internal/hms"
@@ -19,6 +21,20 @@ func init() {
 	add("get_table_names_by_filter", (*Server).tablesByFilter, "")
 }
 
+// listed are a database's tables in the order that lists have: by name, but by
+// creation from 4.0 on where a pattern is given (seen).
+func (s *Server) listed(d *database, pattern bool) []string {
+	names := sortedKeys(d.tables)
+	if s.era.four && pattern {
+		byCreation(names, d)
+	}
+	return names
+}
+
+func byCreation(names []string, d *database) {
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(d.tables[a].seq, d.tables[b].seq) })
+}
+
 // tableNames: a database that is not there has no tables, which is no error. A
 // pattern is compared as databases' are.
 func (s *Server) tableNames(c *call) (any, error) {
@@ -27,7 +43,7 @@ func (s *Server) tableNames(c *call) (any, error) {
 	if d == nil {
 		return out, nil
 	}
-	for _, name := range sortedKeys(d.tables) {
+	for _, name := range s.listed(d, c.has("pattern")) {
 		if match(name) && (kind == "" || d.tables[name].obj.Str("tableType") == kind) {
 			out = append(out, name)
 		}
@@ -61,18 +77,23 @@ func (s *Server) allRewritable(*call) (any, error) {
 	return out, nil
 }
 
+// tableMeta comes in the order of creation, as from a query without an order (seen).
 func (s *Server) tableMeta(c *call) (any, error) {
 	n, dbs := s.matching(c, "dbpatterns")
 	match, kinds := c.patternOf("tblpatterns"), c.strs("tbltypes")
-	out := []any{}
+	var found []*table
 	for _, db := range dbs {
 		d := s.catalogOf(n).dbs[db]
 		for _, name := range sortedKeys(d.tables) {
-			t := d.tables[name].obj
-			if match(name) && (len(kinds) == 0 || contains(kinds, t.Str("tableType"))) {
-				out = append(out, s.metaOf(t))
+			if t := d.tables[name]; match(name) && (len(kinds) == 0 || contains(kinds, t.obj.Str("tableType"))) {
+				found = append(found, t)
 			}
 		}
+	}
+	slices.SortFunc(found, func(a, b *table) int { return cmp.Compare(a.seq, b.seq) })
+	out := []any{}
+	for _, t := range found {
+		out = append(out, s.metaOf(t.obj))
 	}
 	return out, nil
 }
@@ -121,13 +142,16 @@ func (s *Server) tableObjects(c *call) (any, error) {
 	case !c.has("tblnames"):
 		return nil, throw(invalidOp, "%s cannot find null tables", n.db)
 	}
-	out := []any{}
-	seen := map[string]bool{}
+	found := names[:0:0]
 	for _, name := range names {
-		if t := d.tables[ident(name)]; t != nil && !seen[ident(name)] {
-			seen[ident(name)] = true
-			out = append(out, projected(t.obj, c.strct("projectionspec")))
+		if name = ident(name); d.tables[name] != nil && !slices.Contains(found, name) {
+			found = append(found, name)
 		}
+	}
+	byCreation(found, d)
+	out := []any{}
+	for _, name := range found {
+		out = append(out, projected(d.tables[name].obj, c.strct("projectionspec")))
 	}
 	return out, nil
 }
