@@ -43,7 +43,8 @@ func compile(r *rules, front, back *Inventory) (*Plans, error) {
 	}
 	invs = append(invs, own(front, back)...)
 	p := &Plans{Front: front.Label, Back: back.Label, byName: make(map[string]*MethodPlan, len(front.Methods))}
-	calls, replies, missing := newShaper(front, r, false), newShaper(back, r, true), newShaper(front, r, true)
+	calls, replies := newShaper(front, back, r, false), newShaper(back, front, r, true)
+	missing := newShaper(front, nil, r, true)
 	for _, name := range sortedKeys(front.Methods) {
 		m := front.Methods[name]
 		mp := &MethodPlan{Row: r.rowOf(m, invs)}
@@ -99,10 +100,11 @@ func (p *Plans) build(shapes []*shape, call bool) (*rewrite.Plan, error) {
 	for _, sh := range shapes {
 		for i := range sh.edges {
 			e := &sh.edges[i]
-			if !e.latch && !e.repeat && !e.value.has(false) {
+			if !e.live() {
 				continue
 			}
 			a := e.value.action(call, sh.merge)
+			e.change.apply(&a)
 			a.When, a.Latch = e.when, e.latch
 			a.Repeat = e.repeat && !e.value.has(false)
 			a.Filter = e.filter && a.Do == rewrite.Each

@@ -173,7 +173,7 @@ func kindText(k rewrite.Kind) string {
 }
 
 // shown says whether people want to see the edge.
-func (e *shapeEdge) shown() bool { return e.latch || e.repeat || e.value.has(true) }
+func (e *shapeEdge) shown() bool { return e.live() || e.value.has(true) }
 
 // marks are what an edge has besides its value.
 func (e *shapeEdge) marks() string {
@@ -193,7 +193,7 @@ func (e *shapeEdge) marks() string {
 	if e.repeat && !e.value.has(false) {
 		s += ", repeat"
 	}
-	return s
+	return s + e.change.String()
 }
 
 // ExplainAll writes every method as one block: its row on one line, then the

@@ -89,7 +89,7 @@ func TestKinds(t *testing.T) {
 	used := map[string]bool{}
 	for _, version := range versions {
 		inv := mustLoad(t, version)
-		s := newShaper(inv, r, false)
+		s := newShaper(inv, nil, r, false)
 		var got []string
 		add := func(what, owner string, f *Field, u rule) {
 			if k := s.fieldKind(f, u); k != rewrite.None && !k.Number() {

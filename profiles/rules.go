@@ -36,6 +36,8 @@ type rules struct {
 	structs map[string]map[string]rule
 	clashes map[string]clash
 	rows    map[string]*methodRule
+	same    map[string]string            // Struct.field: the name that other versions give it
+	enums   map[string]map[string]string // enum, value: what stands for it in versions that lack it
 }
 
 // methodRule is a row and the rules that hold in its method alone.
@@ -63,12 +65,20 @@ func parseRules(fields, methods []byte) (*rules, error) {
 		Reasons map[string]string            `yaml:"reasons"`
 		Args    map[string]string            `yaml:"args"`
 		Clashes map[string]clash             `yaml:"clashes"`
+		Same    map[string]map[string]string `yaml:"same"`
+		Enums   map[string]map[string]string `yaml:"enums"`
 		Structs map[string]map[string]string `yaml:"structs"`
 	}
 	if err := strictYAML(fields, &f); err != nil {
 		return nil, fmt.Errorf("fields.yaml: %w", err)
 	}
-	r := &rules{reasons: f.Reasons, clashes: f.Clashes, structs: map[string]map[string]rule{}}
+	r := &rules{reasons: f.Reasons, clashes: f.Clashes, enums: f.Enums,
+		structs: map[string]map[string]rule{}, same: map[string]string{}}
+	for owner, pairs := range f.Same {
+		for a, b := range pairs {
+			r.same[owner+"."+a], r.same[owner+"."+b] = b, a
+		}
+	}
 	var err error
 	if r.args, err = r.parseAll(f.Args); err != nil {
 		return nil, fmt.Errorf("fields.yaml: args: %w", err)

@@ -29,6 +29,7 @@ type shapeEdge struct {
 	latch  bool
 	repeat bool
 	filter bool // elements may be left out
+	change change
 }
 
 // value is what is planned for a value: one of a kind, a struct, a container.
@@ -46,14 +47,30 @@ type shaper struct {
 	rules    *rules
 	replies  bool // calls are not long enough for repeated values to count
 	catalogs bool
+	match    *matcher // towards the other side; nil: it may be any
 	shapes   map[string]*shape
 	order    []*shape
 }
 
-func newShaper(inv *Inventory, r *rules, replies bool) *shaper {
-	return &shaper{
+// newShaper plans what an inventory's messages are and, when to is not nil,
+// what they become for a peer of that inventory.
+func newShaper(inv, to *Inventory, r *rules, replies bool) *shaper {
+	s := &shaper{
 		inv: inv, rules: r, replies: replies, catalogs: inv.Structs["Catalog"] != nil, shapes: map[string]*shape{},
 	}
+	if to != nil && to.Label != AutoLabel && to != inv {
+		s.match = &matcher{to, r}
+	}
+	return s
+}
+
+// there are the fields of a struct as the other side has it; nil when it is
+// not known or has no such struct.
+func (s *shaper) there(name string) []Field {
+	if s.match == nil || s.match.to.Structs[name] == nil {
+		return nil
+	}
+	return s.match.to.Structs[name].Fields
 }
 
 func (s *shaper) add(name string) *shape {
@@ -66,7 +83,11 @@ func (s *shaper) add(name string) *shape {
 func (s *shaper) call(m *Method) (*shape, error) {
 	sh := s.add(m.Name + " call")
 	var err error
-	sh.edges, err = s.edges(m.Name, m.Args, func(f *Field) rule { return s.rules.arg(m.Name, f) })
+	var there []Field
+	if s.match != nil && s.match.to.Methods[m.Name] != nil {
+		there = s.match.to.Methods[m.Name].Args
+	}
+	sh.edges, err = s.edges(m.Name, m.Args, there, func(f *Field) rule { return s.rules.arg(m.Name, f) })
 	return sh, err
 }
 
@@ -108,13 +129,14 @@ func (s *shaper) structure(name string) (*shape, error) {
 	s.shapes[name] = sh
 	own := s.rules.structs[name]
 	var err error
-	sh.edges, err = s.edges(name, st.Fields, func(f *Field) rule { return own[f.Name] })
+	sh.edges, err = s.edges(name, st.Fields, s.there(name), func(f *Field) rule { return own[f.Name] })
 	return sh, err
 }
 
 // edges plans a list of fields. An id may stand there with several wire
-// types; with one wire type and different plans it needs a clash rule.
-func (s *shaper) edges(owner string, fields []Field, of func(*Field) rule) ([]shapeEdge, error) {
+// types; with one wire type and different plans it needs a clash rule. there
+// are the fields of the other side.
+func (s *shaper) edges(owner string, fields, there []Field, of func(*Field) rule) ([]shapeEdge, error) {
 	var out []shapeEdge
 	latching := false
 	for i := range fields {
@@ -125,6 +147,11 @@ func (s *shaper) edges(owner string, fields []Field, of func(*Field) rule) ([]sh
 			return nil, fmt.Errorf("%s.%s: %w", owner, f.Name, err)
 		}
 		e := shapeEdge{id: f.ID, name: f.Name, wire: f.Type.Wire, value: v, repeat: u.repeat && s.replies}
+		if there != nil {
+			if e.change, err = s.match.field(owner, f, there); err != nil {
+				return nil, err
+			}
+		}
 		twin := twinOf(out, &e)
 		switch {
 		case twin == nil:
@@ -157,7 +184,9 @@ func twinOf(edges []shapeEdge, e *shapeEdge) *shapeEdge {
 	return nil
 }
 
-func (e *shapeEdge) same(o *shapeEdge) bool { return e.repeat == o.repeat && e.value.same(o.value) }
+func (e *shapeEdge) same(o *shapeEdge) bool {
+	return e.repeat == o.repeat && e.value.same(o.value) && e.change.same(&o.change)
+}
 
 func (v *value) same(o *value) bool {
 	if v == nil || o == nil {
@@ -275,7 +304,7 @@ func settle(shapes []*shape) {
 		for _, sh := range shapes {
 			for i := range sh.edges {
 				e := &sh.edges[i]
-				live := e.repeat || e.latch || e.value.has(false)
+				live := e.live()
 				shown := live || e.value.has(true)
 				if live && !sh.live || shown && !sh.shown {
 					sh.live, sh.shown = sh.live || live, true
@@ -298,4 +327,9 @@ func (v *value) has(opaque bool) bool {
 		return v.into.live || opaque && v.into.shown
 	}
 	return v.key.has(opaque) || v.elem.has(opaque)
+}
+
+// live says whether something happens to the field or in it.
+func (e *shapeEdge) live() bool {
+	return e.latch || e.repeat || !e.change.none() || e.value.has(false)
 }
