@@ -37,7 +37,9 @@ func (s *Server) alterTable(c *call) (any, error) {
 	moved := ident(to.db) != ident(n.db) || ident(t.Str("tableName")) != ident(name)
 	obj := s.altered(old, t, env, to)
 	if moved {
-		s.moveData(s.find(n), d, old, obj)
+		if err := s.moveData(s.find(n), d, old, obj); err != nil {
+			return nil, err
+		}
 	}
 	next := &table{obj: obj, seq: old.seq, parts: old.parts, stats: old.stats, marks: old.marks, cons: old.cons}
 	if moved {
@@ -151,16 +153,18 @@ func (s *Server) fastStats(p map[string]string) {
 }
 
 // moveData gives a renamed table the folder of its new name, if the old one lay in
-// its database's folder and its data is the metastore's own: managed, or managed but
-// for 4.x's translation (HiveAlterHandler.alterTable).
-func (s *Server) moveData(from, to *database, old *table, obj hms.Struct) {
-	if isView(obj) || isExternal(obj) && params(obj)["TRANSLATED_TO_EXTERNAL"] != "TRUE" {
-		return
+// its database's folder and its data is the metastore's own
+// (HiveAlterHandler.alterTable).
+func (s *Server) moveData(from, to *database, old *table, obj hms.Struct) error {
+	if !ownsData(obj) {
+		return nil
 	}
 	was := old.obj.Struct("sd").Str("location")
 	if strings.HasPrefix(was, location(from.obj.Str("locationUri"), "")) {
 		obj["sd"] = with(obj.Struct("sd"), "location", location(to.obj.Str("locationUri"), obj.Str("tableName")))
+		return s.moveFolder(was, obj.Struct("sd").Str("location"))
 	}
+	return nil
 }
 
 // renamedParts are partitions with their table's new name and, where they lay in
@@ -169,7 +173,7 @@ func renamedParts(parts map[string]*partition, t hms.Struct) map[string]*partiti
 	out := map[string]*partition{}
 	for name, p := range parts {
 		o := with(with(p.obj, "dbName", t["dbName"]), "tableName", t["tableName"])
-		if strings.HasSuffix(o.Struct("sd").Str("location"), "/"+name) && !isExternal(t) {
+		if strings.HasSuffix(o.Struct("sd").Str("location"), "/"+name) && ownsData(t) {
 			o["sd"] = with(o.Struct("sd"), "location", location(t.Struct("sd").Str("location"), name))
 		}
 		out[name] = &partition{obj: o, stats: p.stats}

@@ -115,6 +115,9 @@ func (s *Server) createDatabase(c *call) (any, error) {
 	if db["parameters"] == nil {
 		db["parameters"] = hms.Map{}
 	}
+	if err := s.makeFolder(db.Str("locationUri")); err != nil {
+		return nil, err
+	}
 	k.dbs[ident(name)] = newDatabase(s.stamp(db, cat))
 	return nil, nil
 }
@@ -170,5 +173,8 @@ func (s *Server) dropDatabase(c *call) (any, error) {
 		return nil, throw(invalidOp, "Database %s is not empty. One or more functions exist.", n.db)
 	}
 	delete(s.catalogOf(n).dbs, ident(n.db))
+	if c.flag("deletedata") {
+		return nil, s.removeFolder(d.obj.Str("locationUri"))
+	}
 	return nil, nil
 }

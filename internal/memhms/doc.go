@@ -4,8 +4,8 @@
 // locks with real conflicts, transactions and write ids, functions, statistics,
 // catalogs, settings and fb303. It is the backend of the demo and of tests.
 //
-// It keeps nothing on disk, makes no folders, checks no permission and never
-// expires a lock (nor do real ones with their housekeeping off, the default).
+// It keeps nothing on disk, makes folders only when told to, checks no permission
+// and never expires a lock (nor do real ones with housekeeping off, the default).
 // What it does not know it answers as a real metastore answers what its interface
 // lacks: an application exception UNKNOWN_METHOD, and the connection lives on.
 //

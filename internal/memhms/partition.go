@@ -84,8 +84,11 @@ func (s *Server) newPartition(p hms.Struct, t *table, name string) hms.Struct {
 	return out
 }
 
-// keep stores a partition as it will be read.
-func (s *Server) keepPart(t *table, name string, p hms.Struct) {
+// keepPart stores a partition as it will be read.
+func (s *Server) keepPart(t *table, name string, p hms.Struct) error {
+	if err := s.makeFolder(p.Struct("sd").Str("location")); err != nil {
+		return err
+	}
 	o := p.Clone()
 	if sd := fullSD(o.Struct("sd")); sd != nil {
 		o["sd"] = sd
@@ -94,6 +97,7 @@ func (s *Server) keepPart(t *table, name string, p hms.Struct) {
 		o["writeId"] = int64(-1)
 	}
 	t.parts[name] = &partition{obj: o, stats: map[string]hms.Struct{}}
+	return nil
 }
 
 func (s *Server) addPartition(c *call) (any, error) {
@@ -101,8 +105,7 @@ func (s *Server) addPartition(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.keepPart(t, name, p)
-	return p, nil
+	return p, s.keepPart(t, name, p)
 }
 
 // addAll adds all or none.
@@ -129,7 +132,9 @@ func (s *Server) addAll(c *call, parts []hms.Struct, skipExisting bool) ([]any, 
 	}
 	out := []any{}
 	for _, m := range all {
-		s.keepPart(m.t, m.name, m.p)
+		if err := s.keepPart(m.t, m.name, m.p); err != nil {
+			return nil, err
+		}
 		out = append(out, m.p)
 	}
 	return out, nil
@@ -211,8 +216,7 @@ func (s *Server) appendPartition(c *call) (any, error) {
 		return nil, throw(alreadyExists, "Partition already exists:%s", s.codec.StructText("Partition", t.parts[part].obj))
 	}
 	o := s.newPartition(p, t, part)
-	s.keepPart(t, part, o)
-	return o, nil
+	return o, s.keepPart(t, part, o)
 }
 
 func (s *Server) dropPartition(c *call) (any, error) {
@@ -227,6 +231,11 @@ func (s *Server) dropPartition(c *call) (any, error) {
 	}
 	if t.parts[name] == nil {
 		return nil, throw(noSuchObject, "%s", noPartition(vals))
+	}
+	if p := t.parts[name]; c.flag("deletedata") && ownsData(t.obj) {
+		if err := s.removeFolder(p.obj.Struct("sd").Str("location")); err != nil {
+			return nil, err
+		}
 	}
 	delete(t.parts, name)
 	return true, nil

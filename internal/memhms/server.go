@@ -19,6 +19,7 @@ type Config struct {
 	Name      string // for people: part of the metastore's uuid and of nothing else
 	Warehouse string // URI of managed data, default file:/warehouse/<Name>
 	External  string // URI of external tables, default Warehouse
+	Folders   bool   // make local folders of databases, tables and partitions
 	Version   string // getVersion's answer; default: as a real one of this version
 	Clock     func() time.Time
 	// OnCall sees each call before it is answered. Connections count from 1.

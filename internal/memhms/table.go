@@ -35,6 +35,12 @@ func isView(t hms.Struct) bool     { return t.Str("tableType") == "VIRTUAL_VIEW"
 func isExternal(t hms.Struct) bool { return t.Str("tableType") == "EXTERNAL_TABLE" }
 func isAcid(t hms.Struct) bool     { return params(t)["transactional"] == "true" }
 
+// ownsData: the data of a managed table goes and moves with it, and since 4.0 that of
+// a table that was asked for as managed.
+func ownsData(t hms.Struct) bool {
+	return !isView(t) && (!isExternal(t) || params(t)["TRANSLATED_TO_EXTERNAL"] == "TRUE")
+}
+
 // nameOfTable is where a Table says it belongs.
 func (s *Server) nameOfTable(t hms.Struct) dbName {
 	n := dbName{cat: t.Str("catName"), db: t.Str("dbName"), raw: t.Str("dbName")}
@@ -69,6 +75,9 @@ func (s *Server) createTable(c *call) (any, error) {
 	obj := s.newTable(t, n, d)
 	if s.era.four {
 		obj["id"] = s.next("table")
+	}
+	if err := s.makeFolder(obj.Struct("sd").Str("location")); err != nil {
+		return nil, err
 	}
 	d.tables[ident(name)] = &table{obj: obj, seq: s.next("table row"), parts: map[string]*partition{}, stats: map[string]hms.Struct{}, marks: map[string]bool{}}
 	return nil, s.constrainNew(c, n, ident(name))
@@ -187,10 +196,14 @@ func (s *Server) getTable(c *call) (any, error) {
 func (s *Server) dropTable(c *call) (any, error) {
 	n := c.db()
 	name := c.str("tablename", "name")
-	if _, err := s.tableOr(noSuchObject, n, name); err != nil {
+	t, err := s.tableOr(noSuchObject, n, name)
+	if err != nil {
 		return nil, err
 	}
 	delete(s.find(n).tables, ident(name))
+	if c.flag("deletedata") && ownsData(t.obj) {
+		return nil, s.removeFolder(t.obj.Struct("sd").Str("location"))
+	}
 	return nil, nil
 }
 

@@ -1,6 +1,8 @@
 package memhms
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"hmsgate/internal/hms"
@@ -146,7 +148,7 @@ func TestTables(t *testing.T) {
 		r.createTable(simple("sales", "e1"))
 		r.createTable(simple("sales", "e2"))
 		r.is([]string{"e1", "e2", "orders"}, r.ok("get_all_tables", hms.Struct{"db_name": "sales"}))
-		r.is([]string{"e1", "orders"}, r.ok("get_tables", hms.Struct{"db_name": "sales", "pattern": "e1|O*"}))
+		r.is(by(label, []string{"e1", "orders"}, []string{"e1", "orders"}, []string{"orders", "e1"}), r.ok("get_tables", hms.Struct{"db_name": "sales", "pattern": "e1|O*"}))
 		r.is([]string{}, r.ok("get_tables", hms.Struct{"db_name": "nowhere", "pattern": "*"}))
 		r.is([]string{}, r.ok("get_tables_by_type", hms.Struct{"db_name": "sales", "pattern": "*", "tableType": "VIRTUAL_VIEW"}))
 		metas := r.ok("get_table_meta", hms.Struct{"db_patterns": "s*", "tbl_patterns": "e*", "tbl_types": []string{"MANAGED_TABLE", "EXTERNAL_TABLE"}}).([]any)
@@ -275,6 +277,37 @@ func TestFunctions(t *testing.T) {
 		r.ok("drop_function", hms.Struct{"dbName": "default", "funcName": "fn1"})
 		r.fails("NoSuchObjectException: Function default.fn1 does not exist", "get_function", hms.Struct{"dbName": "default", "funcName": "fn1"})
 	})
+}
+
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, v3, func(c *Config) { c.Folders, c.Warehouse = true, "file:"+dir+"/w" })
+	there := func(want bool, path string) {
+		t.Helper()
+		if _, err := os.Stat(filepath.Join(dir, path)); (err == nil) != want {
+			t.Errorf("%s: there %v, want %v", path, err == nil, want)
+		}
+	}
+	r.createDB("d")
+	r.createTable(simple("d", "t", "ds", "string"))
+	r.addParts("d", "t", []string{"1"})
+	there(true, "w/d.db/t/ds=1")
+	n := r.get("d", "t")
+	n["tableName"] = "u"
+	r.ok("alter_table", hms.Struct{"dbname": "d", "tbl_name": "t", "new_tbl": n})
+	there(true, "w/d.db/u/ds=1")
+	there(false, "w/d.db/t")
+	r.is("file:"+dir+"/w/d.db/u/ds=1", r.ok("get_partition", hms.Struct{"db_name": "d", "tbl_name": "u", "part_vals": []string{"1"}}).(hms.Struct).Struct("sd")["location"])
+	// Elsewhere folders are made, and stay.
+	out := simple("d", "x")
+	out["sd"] = with(out.Struct("sd"), "location", "file:"+dir+"/x")
+	r.createTable(out)
+	r.ok("drop_table", hms.Struct{"dbname": "d", "name": "x", "deleteData": true})
+	there(true, "x")
+	r.ok("drop_table", hms.Struct{"dbname": "d", "name": "u", "deleteData": true})
+	there(false, "w/d.db/u")
+	r.ok("drop_database", hms.Struct{"name": "d", "deleteData": true})
+	there(false, "w/d.db")
 }
 
 func TestDemo(t *testing.T) {
