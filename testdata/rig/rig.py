@@ -234,7 +234,7 @@ def cut(a, b, width=200):
 def compare(direct, gateway, design, label, out=sys.stdout):
     """Print what differs; returns (lines, successes, differ, by design).
 
-    design is a list of (regex of names, regex of the gateway's answer, reason): refusals the gateway is meant to make.
+    design is a list of (regex of names, regex of the answer through the gateway, reason): what it answers otherwise on purpose.
     Only a line that differs is held against it.
     """
     a, b = load(direct), load(gateway)
