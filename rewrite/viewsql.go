@@ -83,11 +83,10 @@ var sqlWords = map[string]sqlWord{
 	"intersect": endWord, "except": endWord, "minus": endWord, "limit": endWord, "offset": endWord, "fetch": endWord,
 	"window": endWord, "cluster": endWord, "distribute": endWord, "sort": endWord, "qualify": endWord, "set": endWord,
 	"values": endWord, "insert": endWord, "overwrite": endWord, "delete": endWord, "merge": endWord, "with": endWord,
-	"view": endWord, "connect": endWord, "start": endWord, "returning": endWord, "partitioned": endWord,
 }
 
 // longestWord is the longest word of sqlWords.
-const longestWord = len("partitioned")
+const longestWord = len("distribute")
 
 // run scans to the end and says whether the text could be read.
 func (s *sqlScan) run() bool {
@@ -140,7 +139,7 @@ func (s *sqlScan) token() bool {
 		}
 		s.i++
 	case c == ',':
-		if s.now&inFrom != 0 {
+		if s.now &^= tableNext; s.now&inFrom != 0 {
 			s.now |= tableNext
 		}
 		s.i++
