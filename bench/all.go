@@ -52,6 +52,11 @@ func all(args []string) error {
 	m := &matrix{targets: r.targets, conns: []int{1, 16, 64}, rounds: *rounds, dur: *dur, ours: f.pids(),
 		base: []string{"HAProxy", "io.Copy", decoding}, log: os.Stderr, awake: f.spin}
 	r.cells = m.run(loads)
+	if *gateway != "" {
+		if err := f.renew(*gateway, r.targets); err != nil {
+			return err
+		}
+	}
 	r.rest(*rounds, *dur, os.Stderr)
 	f.stop()
 	fmt.Fprintln(os.Stderr, "in memory")
@@ -81,18 +86,21 @@ func (r *run) rest(rounds int, dur time.Duration, log io.Writer) {
 			}
 			fmt.Fprintf(log, "connect + call + close: %s\n", t.name)
 			if round == 0 {
-				short(t, 16, dur/2) // warm
+				_ = warm(t) // a failure shows in what follows
+				short(t, 16, dur/2)
 			}
 			r.rushes[t.name] = append(r.rushes[t.name], short(t, 16, dur))
 		}
 	}
-	for _, t := range r.targets {
-		// A frame of 1 GB is over every cap, and the decoded reply needs gigabytes.
-		if t.framed || t.name == decoding {
-			continue
+	for range rounds {
+		for _, t := range r.targets {
+			// A frame of 1 GB is over every cap, and the decoded reply needs gigabytes.
+			if t.framed || t.name == decoding {
+				continue
+			}
+			fmt.Fprintf(log, "1 GB: %s\n", t.name)
+			r.hauls = append(r.hauls, long(t, longLoad, 0))
 		}
-		fmt.Fprintf(log, "1 GB: %s\n", t.name)
-		r.hauls = append(r.hauls, long(t, longLoad, 0))
 	}
 	for _, t := range r.targets {
 		if t.pid == 0 || t.framed || t.name == plain {
@@ -103,6 +111,20 @@ func (r *run) rest(rounds int, dur time.Duration, log io.Writer) {
 		end()
 		r.crowds = append(r.crowds, h)
 	}
+}
+
+// warm lets buffers, pools and the heap reach the size they have in service.
+func warm(t target) error {
+	for _, l := range loads {
+		p, err := t.probe(l, time.Minute)
+		if err == nil {
+			err = drive(t, l, 8, 300*time.Millisecond, p.bytes, nil).err
+		}
+		if err != nil {
+			return fmt.Errorf("warm-up, %s: %w", l.name, err)
+		}
+	}
+	return nil
 }
 
 func (r *run) machine() string {

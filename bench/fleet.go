@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -111,7 +110,7 @@ func (f *fleet) gateway(exe, backend string) (addr string, pid int, err error) {
 			return "", 0, err
 		}
 	}
-	file := filepath.Join(f.dir, "two.yaml")
+	file := filepath.Join(f.dir, fmt.Sprintf("two%d.yaml", len(f.procs)))
 	if err := os.WriteFile(file, fmt.Appendf(nil, gatewayConfig, free[0], free[1], backend), 0o644); err != nil {
 		return "", 0, err
 	}
@@ -207,14 +206,11 @@ func (f *fleet) targetsOf(gateway string, log io.Writer) (ts []target, left []st
 	}
 	ts = append(ts, target{name: "io.Copy", addr: pipe, db: dataDB, pid: pipePID})
 	if gateway != "" {
-		addr, pid, err := f.gateway(gateway, backend)
+		gs, err := f.gateways(gateway, backend)
 		if err != nil {
-			return nil, nil, errors.Join(fmt.Errorf("gateway %s", gateway), err)
+			return nil, nil, err
 		}
-		for _, t := range []target{{name: plain, db: dataDB}, {name: renaming, db: renamed}, {name: framed, db: renamed, framed: true}} {
-			t.addr, t.pid = addr, pid
-			ts = append(ts, t)
-		}
+		ts = append(ts, gs...)
 	}
 	codec, codecPID, err := f.self("codec", "127.0.0.1:0", backend, renamed, dataDB)
 	if err != nil {
@@ -225,6 +221,42 @@ func (f *fleet) targetsOf(gateway string, log io.Writer) (ts []target, left []st
 		fmt.Fprintf(log, "%-22s pid %d\n", t.name, t.pid)
 	}
 	return ts, left, nil
+}
+
+// gateways starts one process for the raw rows and one for the framed: messages that are held whole leave a heap
+// behind that would be the other rows' memory.
+func (f *fleet) gateways(exe, backend string) ([]target, error) {
+	var ts []target
+	for _, group := range [][]target{
+		{{name: plain, db: dataDB}, {name: renaming, db: renamed}},
+		{{name: framed, db: renamed, framed: true}},
+	} {
+		addr, pid, err := f.gateway(exe, backend)
+		if err != nil {
+			return nil, fmt.Errorf("gateway %s: %w", exe, err)
+		}
+		for _, t := range group {
+			t.addr, t.pid = addr, pid
+			ts = append(ts, t)
+		}
+	}
+	return ts, nil
+}
+
+// renew puts fresh gateways in the place of the targets that have served for a while.
+func (f *fleet) renew(exe string, ts []target) error {
+	fresh, err := f.gateways(exe, ts[0].addr)
+	if err != nil {
+		return err
+	}
+	for i := range ts {
+		for _, n := range fresh {
+			if ts[i].name == n.name {
+				ts[i] = n
+			}
+		}
+	}
+	return nil
 }
 
 // Names of rows.

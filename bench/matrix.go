@@ -40,6 +40,9 @@ type row struct {
 	note      string // why there are no figures
 }
 
+// A target whose first turn takes longer gets no second.
+const slowTurn = 4 * time.Second
+
 func (m *matrix) run(ls []load) []cell {
 	var cells []cell
 	for _, l := range ls {
@@ -78,9 +81,9 @@ func (m *matrix) cell(l load, conns int, sizes map[string]int64, notes map[strin
 	for _, t := range m.targets {
 		resetPeak(t.pid)
 	}
-	for range m.rounds {
+	for round := range m.rounds {
 		for _, t := range m.targets {
-			if sizes[t.name] == 0 {
+			if sizes[t.name] == 0 || round > 0 && turns[t.name][0].elapsed > slowTurn {
 				continue
 			}
 			r := drive(t, l, conns, m.dur, sizes[t.name], m.ours)

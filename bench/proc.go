@@ -29,6 +29,16 @@ func processCPU(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
+// threadCPU is the processor time of the calling thread.
+func threadCPU() time.Duration {
+	const thisThread = 1 // RUSAGE_THREAD, getrusage(2)
+	var u syscall.Rusage
+	if syscall.Getrusage(thisThread, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // statusKB reads one number of /proc/pid/status: VmRSS, VmHWM, Threads.
 func statusKB(pid int, key string) int64 {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

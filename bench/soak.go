@@ -40,13 +40,14 @@ func soak(args []string) error {
 		return err
 	}
 	s := &soaker{t: target{name: renaming, addr: addr, db: renamed, pid: pid}}
-	if s.warm(); s.failed == 0 {
-		s.long("1 GB, every name changed", 0)
-		s.long("the same, read at 200 MB/s", slowRate)
-		s.names()
-		s.short()
-		s.idle(*clients)
+	if err := warm(s.t); err != nil {
+		return err
 	}
+	s.long("1 GB, every name changed", 0)
+	s.long("the same, read at 200 MB/s", slowRate)
+	s.names()
+	s.short()
+	s.idle(*clients)
 	if s.failed > 0 {
 		return fmt.Errorf("soak: %d checks failed", s.failed)
 	}
@@ -65,25 +66,6 @@ func (s *soaker) check(name string, good bool, format string, args ...any) {
 		word, s.failed = "FAILED", s.failed+1
 	}
 	fmt.Printf("%s %s: %s\n", word, name, fmt.Sprintf(format, args...))
-}
-
-// warm lets buffers, pools and the heap reach the size they have in service.
-func (s *soaker) warm() {
-	for _, l := range loads {
-		r := drive(s.t, l, 8, 500*time.Millisecond, s.size(l), nil)
-		if r.err != nil {
-			s.check("warm-up, "+l.name, false, "%v", r.err)
-			return
-		}
-	}
-}
-
-func (s *soaker) size(l load) int64 {
-	p, err := s.t.probe(l, time.Minute)
-	if err != nil {
-		s.check("warm-up, "+l.name, false, "%v", err)
-	}
-	return p.bytes
 }
 
 func (s *soaker) long(name string, rate int64) {
