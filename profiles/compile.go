@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"hmsgate/frame"
 	"hmsgate/rewrite"
 )
 
@@ -45,6 +46,7 @@ func compile(r *rules, front, back *Inventory) (*Plans, error) {
 	p := &Plans{Front: front.Label, Back: back.Label, byName: make(map[string]*MethodPlan, len(front.Methods))}
 	calls, replies := newShaper(front, back, r, false), newShaper(back, front, r, true)
 	missing := newShaper(front, nil, r, true)
+	br := &bridger{back, calls, replies}
 	for _, name := range sortedKeys(front.Methods) {
 		m := front.Methods[name]
 		mp := &MethodPlan{Row: r.rowOf(m, invs)}
@@ -53,8 +55,9 @@ func compile(r *rules, front, back *Inventory) (*Plans, error) {
 		}
 		if b := back.Methods[name]; b != nil {
 			mp.reply, err = replies.reply(b)
-		} else {
-			mp.reply, err = missing.reply(m)
+		} else if mp.reply, err = missing.reply(m); err == nil {
+			mp.Missing = true
+			mp.Bridge, err = br.bridge(m)
 		}
 		if err != nil {
 			return nil, err
@@ -96,15 +99,24 @@ func (p *Plans) build(shapes []*shape, call bool) (*rewrite.Plan, error) {
 		if sh.union {
 			b.Union(sh.id)
 		}
+		if sh.closed {
+			b.Closed(sh.id)
+		}
+		for _, in := range sh.inserts {
+			b.Insert(sh.id, in.unless, in.lit)
+		}
+		if sh.alone != nil {
+			b.InsertAlone(sh.id, sh.alone)
+		}
 	}
 	for _, sh := range shapes {
 		for i := range sh.edges {
 			e := &sh.edges[i]
-			if !e.live() {
+			if !e.live() && !sh.closed && sh.alone == nil {
 				continue
 			}
 			a := e.value.action(call, sh.merge)
-			e.change.apply(&a)
+			e.apply(&a)
 			a.When, a.Latch = e.when, e.latch
 			a.Repeat = e.repeat && !e.value.has(false)
 			a.Filter = e.filter && a.Do == rewrite.Each
@@ -117,6 +129,18 @@ func (p *Plans) build(shapes []*shape, call bool) (*rewrite.Plan, error) {
 			mp.CallRoot = b.Root(mp.call.id)
 		} else {
 			mp.ReplyRoot = b.Root(mp.reply.id)
+		}
+		for i := range mp.candidates() {
+			c := &mp.Bridge.Candidates[i]
+			if !call {
+				c.ReplyRoot = b.RootAs(c.reply.id, mp.Method, nil, nil)
+				continue
+			}
+			var open, stop []byte
+			if c.open != 0 {
+				open, stop = []byte{frame.Struct, byte(c.open >> 8), byte(c.open)}, []byte{frame.Stop}
+			}
+			c.CallRoot = b.RootAs(c.call.id, c.Call, open, stop)
 		}
 	}
 	return b.Build()

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-//go:embed data/inventory/*.txt data/fields.yaml data/methods.yaml
+//go:embed data/inventory/*.txt data/*.yaml
 var data embed.FS
 
 const inventoryDir = "data/inventory"

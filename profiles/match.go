@@ -114,12 +114,19 @@ func (r *rules) enumValue(enum, name string) (int32, error) {
 	return 0, fmt.Errorf("enum %s has no value %s in any version", enum, name)
 }
 
-// apply puts the change into a plan's action.
-func (c *change) apply(a *rewrite.Action) {
+// apply puts what happens to the field into a plan's action.
+func (e *shapeEdge) apply(a *rewrite.Action) {
+	c := &e.change
 	a.Drop = c.drop
 	a.Renumber, a.To = c.renumber, c.to
 	if len(c.enum) > 0 {
 		a.Do, a.Enum = rewrite.Map, c.enum
+	}
+	a.Unwrap = e.unwrap
+	a.Wrap, a.Inner = e.wrap != 0, e.wrap
+	a.Split, a.Second = e.split != 0, e.split
+	if e.guard != nil {
+		a.Do, a.Guard, a.Test = rewrite.Keep, e.guard.n, e.guard.test
 	}
 }
 

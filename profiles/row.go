@@ -59,7 +59,18 @@ type MethodPlan struct {
 	Row
 	CallRoot, ReplyRoot rewrite.RootID
 
+	Missing bool    // the back has no such method
+	Bridge  *Bridge // how it is served all the same; nil: it is not
+
 	call, reply *shape // for Explain
+}
+
+// candidates are the bridge's, none without one.
+func (p *MethodPlan) candidates() []Candidate {
+	if p.Bridge == nil {
+		return nil
+	}
+	return p.Bridge.Candidates
 }
 
 // Method finds a method by its bytes as they came, without allocating; nil

@@ -36,6 +36,7 @@ type rules struct {
 	structs map[string]map[string]rule
 	clashes map[string]clash
 	rows    map[string]*methodRule
+	bridges map[string]bridgeText
 	same    map[string]string            // Struct.field: the name that other versions give it
 	enums   map[string]map[string]string // enum, value: what stands for it in versions that lack it
 }
@@ -56,7 +57,18 @@ var builtin = sync.OnceValues(func() (*rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseRules(fields, methods)
+	r, err := parseRules(fields, methods)
+	if err != nil {
+		return nil, err
+	}
+	bridges, err := data.ReadFile("data/bridges.yaml")
+	if err != nil {
+		return nil, err
+	}
+	if err := strictYAML(bridges, &r.bridges); err != nil {
+		return nil, fmt.Errorf("bridges.yaml: %w", err)
+	}
+	return r, nil
 })
 
 // parseRules reads the text of fields.yaml and methods.yaml.

@@ -18,6 +18,16 @@ type shape struct {
 	shown bool // the same, or something opaque is
 	merge bool // a reply that is merged over catalogs, or the elements of its list
 	id    rewrite.NodeID
+
+	closed  bool          // unplanned fields are dropped
+	inserts []shapeInsert // before the stop byte
+	alone   []byte        // inserted when no other field was met
+}
+
+// shapeInsert is a whole field that is added unless one with an id was met.
+type shapeInsert struct {
+	unless int16
+	lit    []byte
 }
 
 type shapeEdge struct {
@@ -30,6 +40,10 @@ type shapeEdge struct {
 	repeat bool
 	filter bool // elements may be left out
 	change change
+	unwrap bool
+	wrap   int16       // the value becomes this field of a struct; 0: it does not
+	split  int16       // a "@cat#db": the catalog becomes this field; 0: it does not
+	guard  *shapeGuard // nil: none
 }
 
 // value is what is planned for a value: one of a kind, a struct, a container.
@@ -302,6 +316,9 @@ func settle(shapes []*shape) {
 	for again := true; again; {
 		again = false
 		for _, sh := range shapes {
+			if (sh.closed || len(sh.inserts) > 0 || sh.alone != nil) && !sh.live {
+				sh.live, sh.shown, again = true, true, true
+			}
 			for i := range sh.edges {
 				e := &sh.edges[i]
 				live := e.live()
@@ -331,5 +348,5 @@ func (v *value) has(opaque bool) bool {
 
 // live says whether something happens to the field or in it.
 func (e *shapeEdge) live() bool {
-	return e.latch || e.repeat || !e.change.none() || e.value.has(false)
+	return e.latch || e.repeat || !e.change.none() || e.unwrap || e.wrap != 0 || e.guard != nil || e.value.has(false)
 }
