@@ -270,6 +270,10 @@ func (c *compiler) action(typ frame.Type, a *Action) (edge, error) {
 		e.arg = uint16(a.Inner)
 	case a.Split:
 		e.arg = uint16(a.Second)
+	case a.Do == Find:
+		e.flags &^= edgeGuard
+		e.arg, e.next = uint16(a.Guard-1), uint16(len(c.p.words))
+		c.p.words = append(c.p.words, c.literal([]byte(a.Word)))
 	case a.Guard > 0:
 		e.arg, e.next = uint16(a.Guard-1), uint16(a.Test)
 	}
@@ -335,7 +339,9 @@ func (a *Action) check(typ frame.Type) error {
 		return errors.New("an unwrapped struct has no field to wrap or renumber")
 	case a.Guard > 64:
 		return errors.New("guards are numbered 1 to 64")
-	case a.Guard > 0 && (a.Do != Keep || a.Wrap || a.Split || a.Repeat):
+	case a.Do == Find && (a.Guard == 0 || typ != frame.Map || a.edits() && (a.Drop || a.Wrap || a.Split)):
+		return errors.New("a key is found in a map that is kept, for a guard")
+	case a.Guard > 0 && a.Do != Find && (a.Do != Keep || a.Wrap || a.Split || a.Repeat):
 		return errors.New("a guarded value is kept or dropped, nothing else")
 	case a.Split && (a.Do != Name || a.Kind != DBPart || a.Wrap):
 		return errors.New("only a db_part is split")

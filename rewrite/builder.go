@@ -11,6 +11,7 @@ const (
 	Into           // a struct: walk it under a node
 	Each           // a list, set or map: its elements (and keys) have actions of their own
 	Map            // an enum (i32): values mapped by a table
+	Find           // a map with string keys: the Guard is noted when it has the key Word
 )
 
 // NodeID and RootID name parts of a plan.
@@ -52,21 +53,22 @@ type Action struct {
 	Key  *Action // Each: map keys
 	Enum []EnumPair
 
-	Route    bool  // a fact of this value takes part in routing
-	Drop     bool  // the field is not forwarded
-	Renumber bool  // the field is forwarded under To
-	To       int16 // with Renumber
-	Repeat   bool  // often equals the same field of the element before: compare first
-	Wrap     bool  // the value becomes field Inner of a new struct in this field's place
-	Inner    int16 // with Wrap
-	Unwrap   bool  // Into: the struct's fields take this field's place
-	Filter   bool  // Each over a list: elements may be left out, the count is corrected
-	Verdict  bool  // Name below a Filter: Names.Keep decides on the element
-	Split    bool  // Name of kind DBPart: the catalog part becomes field Second behind this one
-	Second   int16 // with Split
-	Guard    uint8 // 1 to 64: noted in Walker.Guards when the value passes Test
-	Test     Test  // with Guard
-	Latch    bool  // meeting this field latches the struct
+	Route    bool   // a fact of this value takes part in routing
+	Drop     bool   // the field is not forwarded
+	Renumber bool   // the field is forwarded under To
+	To       int16  // with Renumber
+	Repeat   bool   // often equals the same field of the element before: compare first
+	Wrap     bool   // the value becomes field Inner of a new struct in this field's place
+	Inner    int16  // with Wrap
+	Unwrap   bool   // Into: the struct's fields take this field's place
+	Filter   bool   // Each over a list: elements may be left out, the count is corrected
+	Verdict  bool   // Name below a Filter: Names.Keep decides on the element
+	Split    bool   // Name of kind DBPart: the catalog part becomes field Second behind this one
+	Second   int16  // with Split
+	Guard    uint8  // 1 to 64: noted in Walker.Guards when the value passes Test
+	Test     Test   // with Guard
+	Word     string // with Find
+	Latch    bool   // meeting this field latches the struct
 	When     When
 	Type     frame.Type // an element that is a container itself: list, set or map
 }

@@ -149,7 +149,11 @@ func through(t *testing.T, p *Plan, r RootID, n Names, msg []byte) run {
 // gather collects the facts of a call, in pieces of any size.
 func gather(t *testing.T, p *Plan, r RootID, msg []byte) (facts []string, f Facts) {
 	t.Helper()
-	for cut := 0; cut < len(msg); cut += 1 + len(msg)/4000 {
+	step := 1
+	if len(msg) > 4<<10 {
+		step = len(msg)/50 + 1
+	}
+	for cut := 0; cut < len(msg); cut += step {
 		var k Walker
 		w := frame.NewWindow(wiretest.Chunks(msg, cut), nil)
 		w.Start(0, 1<<20)

@@ -11,6 +11,7 @@ type Plan struct {
 	lits    []byte
 	enums   []EnumPair
 	tables  []span // enum tables as ranges of enums
+	words   []span // in lits: keys to find
 	roots   []root
 	names   []string // of nodes, for people
 }
@@ -46,7 +47,7 @@ type edge struct {
 	when  When
 	flags uint16
 	id    int16  // new field id, with edgeRenumber
-	next  uint16 // node (Into), or edge of elements and map values (Each)
+	next  uint16 // node (Into), edge of elements and map values (Each), word (Find), test (guard)
 	key   uint16 // edge of map keys (Each)
 	arg   uint16 // memo slot (Repeat), enum table (Map), inner id (Wrap), second id (Split), guard
 	alt   uint16 // edge for the same id with another type or condition

@@ -35,6 +35,10 @@ func (k *Walker) value(e *edge, t frame.Type, depth int) error {
 		return k.each(e, t, depth)
 	case Map:
 		return k.enum(e)
+	case Find:
+		if k.facts == nil {
+			return k.find(e, depth)
+		}
 	}
 	if e.flags&edgeRepeat != 0 && k.facts == nil {
 		return k.repeat(e, t, depth)
@@ -199,6 +203,38 @@ func (k *Walker) name(e *edge) error {
 		return err
 	}
 	return k.replace(e.kind, e.flags, n, n)
+}
+
+// find notes the edge's guard when a map has a key.
+func (k *Walker) find(e *edge, depth int) error {
+	w := k.w
+	kt, vt, n, err := w.MapHeader()
+	if err != nil {
+		return err
+	}
+	word := k.p.lit(k.p.words[e.next])
+	for ; n > 0; n-- {
+		if kt == frame.String {
+			if err := w.Need(4); err != nil {
+				return err
+			}
+			if l := be.Uint32(w.Bytes()); int(l) == len(word) {
+				if err := w.Need(4 + len(word)); err != nil {
+					return err
+				}
+				if bytes.Equal(w.Bytes()[4:4+len(word)], word) {
+					k.Guards |= 1 << e.arg
+				}
+			}
+		}
+		if err := w.Skip(kt, depth+1); err != nil {
+			return err
+		}
+		if err := w.Skip(vt, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // split replaces a "@cat#db" by its db and, when it has a catalog, by a field

@@ -383,7 +383,7 @@ func (s *sqlScan) write(p sqlPart, name []byte) {
 
 func plainIdentifier(name []byte) bool {
 	for i, c := range name {
-		if !inWord(c) || c == '@' || c == '#' || c == '$' || i == 0 && c >= '0' && c <= '9' {
+		if !inWord(c) || i == 0 && c >= '0' && c <= '9' {
 			return false
 		}
 	}
