@@ -112,7 +112,7 @@ func (p *Plans) build(shapes []*shape, call bool) (*rewrite.Plan, error) {
 	for _, sh := range shapes {
 		for i := range sh.edges {
 			e := &sh.edges[i]
-			if !e.live() && !sh.closed && sh.alone == nil {
+			if !e.live() && !sh.closed && sh.alone == nil && e.when == rewrite.Always {
 				continue
 			}
 			a := e.value.action(call, sh.merge)
