@@ -58,7 +58,9 @@ func sweepBite(t *testing.T, place string, k rewrite.Kind, cases []*sweepCase) {
 	if err != nil {
 		return // plans that contradict themselves are found even before
 	}
-	r := sweepServe(t, "apache-4.1.0", func(g *Gateway) { sweepReplan(t, g, plans) })
+	o := sweepTwo("apache-4.1.0")
+	o.change = func(g *Gateway) { sweepReplan(t, g, plans) }
+	r := sweepServe(t, o)
 	for _, c := range cases[:min(len(cases), 12)] {
 		for i := range sweepForms {
 			f := &sweepForms[i]
