@@ -13,12 +13,16 @@ import (
 // speaks back: calls are walked with front's fields, replies with back's.
 // A method that back lacks keeps front's reply: it is forwarded and its
 // answer, most likely UNKNOWN_METHOD, comes back.
-func Compile(front, back *Inventory) (*Plans, error) {
+func Compile(front, back *Inventory) (*Plans, error) { return CompileFor(front, back, Unsure) }
+
+// CompileFor makes the plans for clients of front "auto" that have shown what
+// they are.
+func CompileFor(front, back *Inventory, reader Reader) (*Plans, error) {
 	r, err := builtin()
 	if err != nil {
 		return nil, err
 	}
-	return compile(r, front, back)
+	return compile(r, front, back, reader)
 }
 
 var auto = sync.OnceValue(func() *Plans {
@@ -37,14 +41,17 @@ var auto = sync.OnceValue(func() *Plans {
 // compiled on first use.
 func Auto() *Plans { return auto() }
 
-func compile(r *rules, front, back *Inventory) (*Plans, error) {
+func compile(r *rules, front, back *Inventory, reader Reader) (*Plans, error) {
 	invs, err := all()
 	if err != nil {
 		return nil, err
 	}
 	invs = append(invs, own(front, back)...)
 	p := &Plans{Front: front.Label, Back: back.Label, byName: make(map[string]*MethodPlan, len(front.Methods))}
-	calls, replies := newShaper(front, back, r, false), newShaper(back, front, r, true)
+	calls, replies, err := shapers(r, front, back, reader)
+	if err != nil {
+		return nil, err
+	}
 	missing := newShaper(front, nil, r, true)
 	br := &bridger{back, calls, replies}
 	for _, name := range sortedKeys(front.Methods) {
@@ -59,6 +66,9 @@ func compile(r *rules, front, back *Inventory) (*Plans, error) {
 			mp.Missing = true
 			mp.Bridge, err = br.bridge(m)
 		}
+		if calls.crossing && mp.Expr {
+			mp.Missing, mp.Bridge = true, &Bridge{Never: "a partition expression of another Hive generation"}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -66,6 +76,10 @@ func compile(r *rules, front, back *Inventory) (*Plans, error) {
 			mp.reply.merges()
 		}
 		p.byName[name] = mp
+	}
+	p.reasons = calls.reasons
+	for _, name := range p.Methods() {
+		p.list = append(p.list, p.byName[name])
 	}
 	b, err := p.build(calls.order, true)
 	if err != nil {
@@ -76,6 +90,29 @@ func compile(r *rules, front, back *Inventory) (*Plans, error) {
 		return nil, fmt.Errorf("%s to %s: replies: %w", front.Label, back.Label, err)
 	}
 	return p, nil
+}
+
+// shapers makes the shapers of both directions.
+func shapers(r *rules, front, back *Inventory, reader Reader) (calls, replies *shaper, err error) {
+	to := front
+	if label := readerLabels[reader]; front.Label == AutoLabel && label != "" {
+		if to, err = Load(label); err != nil {
+			return nil, nil, err
+		}
+	}
+	calls, replies = newShaper(front, back, r, false), newShaper(back, to, r, true)
+	client := GenerationOf(front.Label)
+	if front.Label == AutoLabel {
+		client = Gen2 | Gen3 // an unsure client is taken for an old one: never on a guess to 4.x
+		if reader == Since4 {
+			client = Gen4
+		}
+	}
+	known := back.Label != AutoLabel
+	calls.crossing = known && (GenerationOf(back.Label) == Gen4) != (client == Gen4)
+	replies.unsure = known && to.Label == AutoLabel
+	replies.old = known && client != Gen4
+	return calls, replies, nil
 }
 
 // own are the inventories among the two that are not built in: a site's. The

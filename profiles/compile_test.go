@@ -55,7 +55,7 @@ func TestRows(t *testing.T) {
 		{"get_table_objects_by_name", Row{Class: Read, Replay: true}},
 		// No id in 3.1.3, which makes it -1.
 		{"create_ischema", Row{Class: Write, Meta: 3}},
-		{"get_partitions_by_expr", Row{Class: Read, Meta: 1, NoSuchObject: 2}},
+		{"get_partitions_by_expr", Row{Class: Read, Expr: true, Meta: 1, NoSuchObject: 2}},
 	} {
 		t.Run(c.method, func(t *testing.T) {
 			got := Auto().Method([]byte(c.method)).Row
@@ -170,7 +170,7 @@ func TestClashNeedsRule(t *testing.T) {
 	}
 	r := clone(t)
 	delete(r.clashes, "AddDynamicPartitions")
-	_, err = compile(r, u, u)
+	_, err = compile(r, u, u, Unsure)
 	const want = "AddDynamicPartitions: fields tablename and dbname share id 3"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q in it", err, want)
@@ -201,7 +201,7 @@ func BenchmarkAuto(b *testing.B) {
 			b.Fatal(err)
 		}
 		start := time.Now()
-		if _, err := compile(r, u, u); err != nil {
+		if _, err := compile(r, u, u, Unsure); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(time.Since(start).Microseconds()), "us/compile")

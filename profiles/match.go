@@ -125,8 +125,11 @@ func (e *shapeEdge) apply(a *rewrite.Action) {
 	a.Unwrap = e.unwrap
 	a.Wrap, a.Inner = e.wrap != 0, e.wrap
 	a.Split, a.Second = e.split != 0, e.split
-	if e.guard != nil {
-		a.Do, a.Guard, a.Test = rewrite.Keep, e.guard.n, e.guard.test
+	switch {
+	case e.word != "":
+		*a = rewrite.Action{Do: rewrite.Find, Guard: e.guard.n, Word: e.word}
+	case e.guard != nil:
+		a.Do, a.Kind, a.Guard, a.Test = rewrite.Keep, rewrite.None, e.guard.n, e.guard.test
 	}
 }
 

@@ -40,6 +40,7 @@ type Row struct {
 	Derived bool   // made from argument defaults, no row in the rules
 	Oneway  bool
 	Note    string
+	Expr    bool   // carries a partition expression
 	Lost    string // exception that says "outcome unknown": "" for MetaException, or InvalidOperationException
 
 	// Ids under which the method declares these exceptions in every inventory
@@ -52,6 +53,22 @@ type Plans struct {
 	Front, Back string // labels; "auto" for the union of all inventories
 	Call, Reply *rewrite.Plan
 	byName      map[string]*MethodPlan
+	list        []*MethodPlan // sorted by name
+	reasons     []string      // of guards in shared structs
+}
+
+// List is all methods sorted by name; plans of one front have the same ones.
+func (p *Plans) List() []*MethodPlan { return p.list }
+
+// Reason says why guards that a shared struct met refuse a call, "" when they
+// do not.
+func (p *Plans) Reason(met uint64) string {
+	for i, r := range p.reasons {
+		if met>>(maxBridgeGuards+i)&1 != 0 {
+			return r
+		}
+	}
+	return ""
 }
 
 // MethodPlan is a method's row with its entry points into the plans.

@@ -48,6 +48,7 @@ type rowText struct {
 	Reply  string            `yaml:"reply"`
 	Note   string            `yaml:"note"`
 	Lost   string            `yaml:"lost"`
+	Expr   bool              `yaml:"expr"`
 }
 
 func (r *rules) row(name string, t *rowText) (*methodRule, error) {
@@ -70,7 +71,7 @@ func (r *rules) row(name string, t *rowText) (*methodRule, error) {
 	}
 	m := &methodRule{row: Row{
 		Method: name, Class: Class(class), Where: Where(where), Answer: t.Answer, Hold: t.Hold,
-		Replay: t.Replay, Cache: t.Cache, Note: t.Note, Lost: t.Lost,
+		Replay: t.Replay, Cache: t.Cache, Note: t.Note, Lost: t.Lost, Expr: t.Expr,
 	}}
 	if t.Lost != "" && t.Lost != "InvalidOperationException" {
 		return nil, fmt.Errorf("lost %q is not InvalidOperationException", t.Lost)

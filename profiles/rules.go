@@ -37,6 +37,11 @@ type rules struct {
 	clashes map[string]clash
 	rows    map[string]*methodRule
 	bridges map[string]bridgeText
+	lacks   map[string]map[string]string // Struct, field: what an older backend would drop
+	keys    map[string]keyRule           // Struct.field
+	exprs   map[string]string            // Struct.field that holds partition expressions
+	always  map[string]map[string]string // Struct, field: value added to replies that lack it
+	unread  map[string]map[string]string // method, exception: what it becomes for readers before 4.x
 	same    map[string]string            // Struct.field: the name that other versions give it
 	enums   map[string]map[string]string // enum, value: what stands for it in versions that lack it
 }
@@ -46,6 +51,13 @@ type methodRule struct {
 	row   Row
 	args  map[string]rule
 	reply *rule
+}
+
+// keyRule is a key of a string map that only some backends act upon.
+type keyRule struct {
+	Key  string   `yaml:"key"`
+	At   []string `yaml:"at"` // beginnings of their labels
+	Lost string   `yaml:"lost"`
 }
 
 var builtin = sync.OnceValues(func() (*rules, error) {
@@ -79,12 +91,18 @@ func parseRules(fields, methods []byte) (*rules, error) {
 		Clashes map[string]clash             `yaml:"clashes"`
 		Same    map[string]map[string]string `yaml:"same"`
 		Enums   map[string]map[string]string `yaml:"enums"`
+		Lacks   map[string]map[string]string `yaml:"lacks"`
+		Keys    map[string]keyRule           `yaml:"keys"`
+		Exprs   map[string]string            `yaml:"expressions"`
+		Always  map[string]map[string]string `yaml:"always"`
+		Unread  map[string]map[string]string `yaml:"unread"`
 		Structs map[string]map[string]string `yaml:"structs"`
 	}
 	if err := strictYAML(fields, &f); err != nil {
 		return nil, fmt.Errorf("fields.yaml: %w", err)
 	}
-	r := &rules{reasons: f.Reasons, clashes: f.Clashes, enums: f.Enums,
+	r := &rules{reasons: f.Reasons, clashes: f.Clashes, enums: f.Enums, lacks: f.Lacks, keys: f.Keys,
+		exprs: f.Exprs, always: f.Always, unread: f.Unread,
 		structs: map[string]map[string]rule{}, same: map[string]string{}}
 	for owner, pairs := range f.Same {
 		for a, b := range pairs {

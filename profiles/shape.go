@@ -44,6 +44,7 @@ type shapeEdge struct {
 	wrap   int16       // the value becomes this field of a struct; 0: it does not
 	split  int16       // a "@cat#db": the catalog becomes this field; 0: it does not
 	guard  *shapeGuard // nil: none
+	word   string      // with guard: the key to find in a map
 }
 
 // value is what is planned for a value: one of a kind, a struct, a container.
@@ -62,6 +63,10 @@ type shaper struct {
 	replies  bool // calls are not long enough for repeated values to count
 	catalogs bool
 	match    *matcher // towards the other side; nil: it may be any
+	crossing bool     // partition expressions are of another generation there
+	unsure   bool     // replies: the reader may be of any generation
+	old      bool     // replies: the reader may be older than 4.x
+	reasons  []string // calls: of guards
 	shapes   map[string]*shape
 	order    []*shape
 }
@@ -109,6 +114,7 @@ func (s *shaper) call(m *Method) (*shape, error) {
 func (s *shaper) reply(m *Method) (*shape, error) {
 	sh := s.add(m.Name + " reply")
 	if m.Returns == nil {
+		sh.edges = s.thrown(m)
 		return sh, nil
 	}
 	var u rule
@@ -119,6 +125,7 @@ func (s *shaper) reply(m *Method) (*shape, error) {
 	if v != nil {
 		sh.edges = []shapeEdge{{id: 0, name: "success", wire: m.Returns.Wire, value: v}}
 	}
+	sh.edges = append(sh.edges, s.thrown(m)...)
 	return sh, err
 }
 
@@ -143,6 +150,9 @@ func (s *shaper) structure(name string) (*shape, error) {
 	s.shapes[name] = sh
 	own := s.rules.structs[name]
 	var err error
+	if sh.inserts, err = s.additions(name); err != nil {
+		return nil, err
+	}
 	sh.edges, err = s.edges(name, st.Fields, s.there(name), func(f *Field) rule { return own[f.Name] })
 	return sh, err
 }
@@ -161,10 +171,8 @@ func (s *shaper) edges(owner string, fields, there []Field, of func(*Field) rule
 			return nil, fmt.Errorf("%s.%s: %w", owner, f.Name, err)
 		}
 		e := shapeEdge{id: f.ID, name: f.Name, wire: f.Type.Wire, value: v, repeat: u.repeat && s.replies}
-		if there != nil {
-			if e.change, err = s.match.field(owner, f, there); err != nil {
-				return nil, err
-			}
+		if err = s.different(owner, f, there, &e); err != nil {
+			return nil, err
 		}
 		twin := twinOf(out, &e)
 		switch {

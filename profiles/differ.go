@@ -1,0 +1,146 @@
+package profiles
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hmsgate/frame"
+	"hmsgate/rewrite"
+)
+
+// different notes on an edge what becomes of a field for the other side, and
+// what must not be lost on the way there.
+func (s *shaper) different(owner string, f *Field, there []Field, e *shapeEdge) error {
+	var err error
+	switch {
+	case there != nil:
+		if e.change, err = s.match.field(owner, f, there); err != nil {
+			return err
+		}
+	case s.unsure:
+		if e.change.enum, err = s.rules.strange(f.Type); err != nil {
+			return err
+		}
+	}
+	if s.replies || s.match == nil {
+		return nil
+	}
+	path := owner + "." + f.Name
+	switch {
+	case s.crossing && s.rules.exprs[path] != "":
+		return s.guard(e, "present, "+s.rules.exprs[path])
+	case s.rules.keys[path].Key != "" && !s.rules.keys[path].known(s.match.to.Label):
+		k := s.rules.keys[path]
+		e.word = k.Key
+		return s.guard(e, "present, "+k.Key+": "+k.Lost)
+	case there != nil && s.rules.lacks[owner][f.Name] != "" && s.match.namesake(owner, f, there) == nil:
+		word, reason, _ := strings.Cut(s.rules.lacks[owner][f.Name], ", ")
+		return s.guard(e, word+", "+f.Name+": "+reason)
+	}
+	return nil
+}
+
+// known says whether a backend acts upon the key.
+func (k keyRule) known(label string) bool {
+	return slices.ContainsFunc(k.At, func(at string) bool { return strings.HasPrefix(label, at) })
+}
+
+// guard gives an edge a guard, "TEST, reason", of the plans' own.
+func (s *shaper) guard(e *shapeEdge, text string) error {
+	word, reason, _ := strings.Cut(text, ", ")
+	test, ok := tests[word]
+	if !ok {
+		return fmt.Errorf("test %q is none of present, true, positive, filled", word)
+	}
+	at := slices.Index(s.reasons, reason)
+	if at < 0 {
+		at = len(s.reasons)
+		s.reasons = append(s.reasons, reason)
+	}
+	if maxBridgeGuards+at+1 > 64 {
+		return errors.New("more guards than a plan may have")
+	}
+	e.guard = &shapeGuard{uint8(maxBridgeGuards + at + 1), test}
+	return nil
+}
+
+// strange maps all values of an enum that some version lacks: the reader may
+// be of that version.
+func (r *rules) strange(t *TypeRef) ([]rewrite.EnumPair, error) {
+	if t.Wire != frame.I32 || r.enums[t.Name] == nil {
+		return nil, nil
+	}
+	var out []rewrite.EnumPair
+	for _, name := range sortedKeys(r.enums[t.Name]) {
+		from, err := r.enumValue(t.Name, name)
+		if err != nil {
+			return nil, err
+		}
+		to, err := r.enumValue(t.Name, r.enums[t.Name][name])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rewrite.EnumPair{From: from, To: to})
+	}
+	return out, nil
+}
+
+// additions are the fields added to a struct of a reply that has none.
+func (s *shaper) additions(name string) ([]shapeInsert, error) {
+	if !s.replies || s.inv.Label == AutoLabel {
+		return nil, nil
+	}
+	var out []shapeInsert
+	u, err := AutoInventory()
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range sortedKeys(s.rules.always[name]) {
+		if s.inv.Structs[name].Field(field) != nil {
+			continue
+		}
+		f := u.Structs[name].Field(field)
+		if f == nil {
+			return nil, fmt.Errorf("always: %s has no field %s in any version", name, field)
+		}
+		lit := []byte{f.Type.Wire, byte(f.ID >> 8), byte(f.ID)}
+		value := s.rules.always[name][field]
+		switch {
+		case f.Type.Wire == frame.String:
+			lit = append(binary.BigEndian.AppendUint32(lit, uint32(len(value))), value...)
+		case f.Type.Wire == frame.Bool && value == "false":
+			lit = append(lit, 0)
+		default:
+			return nil, fmt.Errorf("always: %s.%s: value %q does not fit a %s", name, field, value, f.Type)
+		}
+		out = append(out, shapeInsert{f.ID, lit})
+	}
+	return out, nil
+}
+
+// thrown are the edges of a reply's exceptions that the reader has under
+// another id, or not at all.
+func (s *shaper) thrown(m *Method) []shapeEdge {
+	var out []shapeEdge
+	for i := range m.Throws {
+		x := &m.Throws[i]
+		var c change
+		switch {
+		case s.match != nil && s.match.to.Methods[m.Name] != nil:
+			c = throwAs(x, s.match.to.Methods[m.Name])
+		case s.old && s.rules.unread[m.Name][x.Type.Name] != "":
+			for j := range m.Throws {
+				if o := &m.Throws[j]; o.Type.Name == s.rules.unread[m.Name][x.Type.Name] {
+					c = change{renumber: true, to: o.ID}
+				}
+			}
+		}
+		if !c.none() {
+			out = append(out, shapeEdge{id: x.ID, name: x.Name, wire: frame.Struct, change: c})
+		}
+	}
+	return out
+}
