@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"hmsgate/frame"
@@ -34,48 +36,64 @@ type backend struct {
 }
 
 // backend gives the connection to a catalog, dialled, alive and told who the
-// client is.
-func (s *Session) backend(cat *route.Catalog, index int) (*backend, error) {
-	b := s.backs[index]
-	if b != nil && b.cat != cat { // the configuration changed under it
+// client is. until is the call's limit. A connection that was closed while
+// nobody used it is no fault: another is dialled.
+func (s *Session) backend(cat *route.Catalog, index int, until time.Time) (*backend, error) {
+	if b := s.backs[index]; b != nil {
+		if s.usable(b, cat) && s.tell(b) == nil {
+			return b, nil
+		}
 		s.drop(index)
-		b = nil
 	}
-	if b != nil {
-		if idle := time.Since(b.used); idle > backendIdle || idle > staleAfter && b.link.gone() || b.win.Buffered() > 0 {
-			s.drop(index)
-			b = nil
-		}
-	}
-	if b == nil {
-		var err error
-		if b, err = s.dial(cat, index); err != nil {
-			return nil, err
-		}
+	b, err := s.dial(cat, index, until)
+	if err != nil {
+		return nil, err
 	}
 	if err := s.tell(b); err != nil {
 		s.drop(index)
+		s.env.Metrics.BackendFailed(cat.Name, "preamble")
 		return nil, err
 	}
 	return b, nil
 }
 
-func (s *Session) dial(cat *route.Catalog, index int) (*backend, error) {
+// usable says whether a connection can carry one more call.
+func (s *Session) usable(b *backend, cat *route.Catalog) bool {
+	if b.cat != cat || b.surplus() > 0 { // the configuration changed under it, or it spoke unasked
+		return false
+	}
+	idle := time.Since(b.used)
+	return idle <= s.env.keep && (idle <= s.env.stale || !b.link.gone())
+}
+
+// surplus is how many bytes a backend has sent, or announced, beyond a reply.
+func (b *backend) surplus() int {
+	n := b.win.Buffered()
+	if b.frames != nil {
+		n += b.frames.Left()
+	}
+	return n
+}
+
+func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend, error) {
 	e := s.env
-	ctx, cancel := context.WithTimeout(context.Background(), e.Limits.Patience+10*time.Second)
-	defer cancel()
-	stop := s.watchDial(cancel)
-	conn, uri, err := cat.Backend().Dial(ctx, e.Dial, e.Limits.Patience)
-	stop()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	if !until.IsZero() {
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadlineCause(ctx, until, errTimeout)
+		defer stop()
+	}
+	defer s.watchDial(cancel)()
+	conn, uri, err := cat.Backend().Dial(ctx, reach(e.Dial, cat), e.Limits.Patience)
 	if err != nil {
+		if context.Cause(ctx) == errCallerGone {
+			return nil, errCallerGone
+		}
 		e.Metrics.BackendFailed(cat.Name, "connect")
 		return nil, err
 	}
-	label, _, err := uri.AwaitProfile(ctx)
-	if err != nil {
-		_ = conn.Close()
-		return nil, err
-	}
+	label, _ := uri.Profile()
 	b := &backend{cat: cat, uri: uri, at: !strings.HasPrefix(label, "apache-2.")}
 	b.link = backLink{link: newLink(conn, s.opt.Idle), caller: &s.client.link}
 	if e.Targets[index].Framed {
@@ -90,18 +108,52 @@ func (s *Session) dial(cat *route.Catalog, index int) (*backend, error) {
 	return b, nil
 }
 
+// reach dials and waits until it is known what the metastore speaks: one that
+// connects but does not say is passed over like one that does not connect.
+func reach(dial route.DialFunc, cat *route.Catalog) route.DialFunc {
+	return func(ctx context.Context, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, addr)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range cat.Backend().URIs() {
+			if u.Addr() != addr {
+				continue
+			}
+			if _, _, err := u.AwaitProfile(ctx); err != nil {
+				_ = conn.Close()
+				return nil, err
+			}
+		}
+		return conn, nil
+	}
+}
+
 // watchDial gives a dial up when the client leaves meanwhile. A timer does
 // the looking, no goroutine waits.
-func (s *Session) watchDial(cancel context.CancelFunc) (stop func()) {
+func (s *Session) watchDial(cancel context.CancelCauseFunc) (stop func()) {
+	var mu sync.Mutex // guards t and over: a look may be under way when stop is called
 	var t *time.Timer
+	over := false
+	mu.Lock()
+	defer mu.Unlock()
 	t = time.AfterFunc(time.Second, func() {
-		if s.client.gone() {
-			cancel()
-			return
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case over:
+		case s.client.gone():
+			cancel(errCallerGone)
+		default:
+			t.Reset(time.Second)
 		}
-		t.Reset(time.Second)
 	})
-	return func() { t.Stop() }
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		t.Stop()
+	}
 }
 
 // drop closes a backend connection.
@@ -127,7 +179,7 @@ func (s *Session) closeBackends() {
 // reap closes backend connections that have not been used for a while.
 func (s *Session) reap(now time.Time) {
 	for i, b := range s.backs {
-		if b != nil && now.Sub(b.used) >= backendIdle {
+		if b != nil && now.Sub(b.used) >= s.env.keep {
 			s.drop(i)
 		}
 	}
@@ -168,7 +220,6 @@ func (s *Session) tell(b *backend) error {
 			return fmt.Errorf("%w: %w", errPreamble, err)
 		}
 		if err := b.swallow(m.seq); err != nil {
-			s.env.Metrics.BackendFailed(b.cat.Name, "preamble")
 			return fmt.Errorf("%w: %w", errPreamble, err)
 		}
 	}
@@ -199,7 +250,13 @@ func (b *backend) swallow(seq int32) error {
 	if h.Seq != seq {
 		return fmt.Errorf("%w: sequence id %d, want %d", errReply, h.Seq, seq)
 	}
-	return b.win.Skip(frame.Struct, 0)
+	if err := b.win.Skip(frame.Struct, 0); err != nil {
+		return err
+	}
+	if n := b.surplus(); n > 0 {
+		return fmt.Errorf("%w: %d bytes behind it", errReply, n)
+	}
+	return nil
 }
 
 const preambleWait = 30 * time.Second

@@ -26,15 +26,19 @@ type Call struct {
 	index int // of cat
 	start time.Time
 	until time.Time // the call's limit; zero: none
+	head  int       // bytes of its header
 	whole bool      // the call is complete in the window
+	read  bool      // the client has sent it to its end
 	close bool      // the client's connection ends with this call
 	done  bool      // a reply has been given
+	app   bool      // the reply is an application exception, which no plan knows
+	threw bool      // the reply was an exception of any kind
+	void  bool      // the client left before the call was whole: it counts for nothing
 	tries int
 
 	status  metrics.Status
 	fanned  bool
 	in, out int64
-	nameBuf [frame.MaxMethod]byte
 }
 
 // Row is what the rules say of the method; nil when no inventory has it.
@@ -62,13 +66,13 @@ func (c *Call) Names() *route.Binding { return &c.s.bind }
 // Env is the configuration the call is served under.
 func (c *Call) Env() *Env { return c.s.env }
 
-// Message is the whole call as it came, header included.
-func (c *Call) Message() []byte { return c.s.in.Kept() }
+// Message is a copy of the whole call under a strict header.
+func (c *Call) Message() []byte {
+	return append(frame.AppendHeader(nil, frame.Call, c.Method(), c.seq), c.Body()...)
+}
 
 // Body is the call's arguments struct.
-func (c *Call) Body() []byte { return c.s.in.Kept()[c.bodyAt():] }
-
-func (c *Call) bodyAt() int { return 12 + len(c.Method()) }
+func (c *Call) Body() []byte { return c.s.in.Kept()[c.head:] }
 
 // Seq is the call's sequence id.
 func (c *Call) Seq() int32 { return c.seq }
@@ -84,26 +88,39 @@ func (s *Session) serve() bool {
 		return s.nonsense(nil, err)
 	}
 	s.begin(c, &h)
-	if n := s.env.Limits.InFlight; s.env.InFlight.Add(1) > n && n > 0 {
-		defer s.env.InFlight.Add(-1)
-		return s.busy(c)
-	}
-	defer s.env.InFlight.Add(-1)
 	if err := s.gather(c); err != nil {
-		return s.ungathered(c, err)
+		s.ungathered(c, err)
+	} else {
+		s.admitted(c)
 	}
-	s.known = true
-	s.decide(c)
-	s.account(c)
+	s.giveBack()
+	if !c.void {
+		s.account(c)
+	}
 	return !c.close
+}
+
+// admitted serves a gathered call if there is a place for it. Calls that have
+// not arrived yet take none: a client that sends slowly costs others nothing.
+func (s *Session) admitted(c *Call) {
+	inFlight := s.env.InFlight
+	n := inFlight.Add(1)
+	defer inFlight.Add(-1)
+	if most := s.env.Limits.InFlight; most > 0 && n > most {
+		c.status = metrics.Throttled
+		s.fault(c, frame.InternalError, textBusy("too many calls at once (limits.calls-in-flight)"))
+		return
+	}
+	s.decide(c)
 }
 
 // begin resets the call to what the header says.
 func (s *Session) begin(c *Call, h *frame.Header) {
 	m := s.env.methods[string(h.Method)]
-	*c = Call{s: s, m: m, typ: h.Type, seq: h.Seq, index: -1, start: time.Now(), nameBuf: c.nameBuf}
+	*c = Call{s: s, m: m, typ: h.Type, seq: h.Seq, head: h.Size, index: -1, start: time.Now()}
 	if m == nil {
-		c.name = c.nameBuf[:copy(c.nameBuf[:], h.Method)]
+		s.name = append(s.name[:0], h.Method...)
+		c.name = s.name
 	} else if m.Hold {
 		s.in.Hold(s.env.Limits.HeldCall)
 	}
@@ -126,7 +143,7 @@ func (s *Session) gather(c *Call) error {
 	for held := false; ; held = true {
 		err := s.walk(c)
 		if err == nil {
-			c.whole = true
+			c.whole, c.read, c.in = true, true, s.in.Pos()
 			return nil
 		}
 		if !errors.Is(err, frame.ErrFull) {
@@ -136,17 +153,50 @@ func (s *Session) gather(c *Call) error {
 			return nil
 		}
 		if held || c.m != nil && c.m.Hold {
-			return errTooLarge
+			return &tooLarge{textTooLarge(s.env.Limits.HeldCall)}
 		}
-		s.in.Hold(s.env.Limits.HeldCall)
-		s.in.Rewind()
-		if _, err := s.in.Header(true); err != nil {
+		if err := s.again(s.env.Limits.HeldCall); err != nil {
 			return err
 		}
 	}
 }
 
-var errTooLarge = errors.New("call outgrows what may be held")
+// again goes back to the call's body, of which up to hold bytes are kept now.
+func (s *Session) again(hold int) error {
+	s.in.Hold(hold)
+	s.in.Rewind()
+	_, err := s.in.Header(true)
+	return err
+}
+
+// tooLarge ends the gathering of a call that outgrows what may be held.
+type tooLarge struct{ text string }
+
+func (e *tooLarge) Error() string { return e.text }
+
+// entire holds a call that began to stream, since its backend wants its length
+// first, and routes it once more by all its names.
+func (s *Session) entire(c *Call) bool {
+	err := s.again(s.env.Limits.Frame)
+	if err == nil {
+		err = s.walk(c)
+	}
+	if errors.Is(err, frame.ErrFull) {
+		err = &tooLarge{textFrameTooLarge(s.env.Limits.Frame)}
+	}
+	if err != nil {
+		s.ungathered(c, err)
+		return false
+	}
+	c.whole, c.read, c.in = true, true, s.in.Pos()
+	var ref *route.Refusal
+	if c.cat, ref = s.bind.Route(&c.m.Row); ref != nil {
+		s.refuse(c, ref)
+		return false
+	}
+	c.index = s.env.indexOf(c.cat)
+	return true
+}
 
 // walk collects the call's names.
 func (s *Session) walk(c *Call) error {
@@ -172,7 +222,8 @@ func (s *Session) decide(c *Call) {
 			return
 		}
 		if err := c.m.answer(c); err != nil {
-			c.close = true
+			c.line(s.env.Log.Warn()).Err(err).Msg("client closed")
+			c.status, c.close = metrics.Error, true
 		}
 		return
 	}
@@ -221,7 +272,7 @@ func (c *Call) plan() (p *rewrite.Plan, r rewrite.RootID) {
 }
 
 func (c *Call) replyPlan() (p *rewrite.Plan, r rewrite.RootID) {
-	if c.m == nil {
+	if c.m == nil || c.app {
 		return c.s.env.copying, 0
 	}
 	return c.s.env.Plans.Reply, c.m.ReplyRoot

@@ -61,6 +61,10 @@ type Env struct {
 	Draining *atomic.Bool
 	InFlight *atomic.Int64
 
+	// How long a backend connection may be idle before it is looked at, and
+	// before it is closed. Prepare sets them; tests change them.
+	stale, keep time.Duration
+
 	methods map[string]*method
 	counts  *metrics.Table
 	copying *rewrite.Plan // copies any body unseen
@@ -80,6 +84,9 @@ func (e *Env) Prepare(answers map[string]Answer) error {
 	}
 	if e.Limits.HeldCall <= 0 {
 		e.Limits.HeldCall = 64 << 20
+	}
+	if e.stale == 0 {
+		e.stale, e.keep = staleAfter, backendIdle
 	}
 	names := e.Plans.Methods()
 	e.methods = make(map[string]*method, len(names))

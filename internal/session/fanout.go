@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hmsgate/frame"
+	"hmsgate/internal/metrics"
 	"hmsgate/rewrite"
 	"hmsgate/route"
 )
@@ -39,6 +42,7 @@ func (c *Call) Fanout(asked []Asked) []Part {
 	}
 	parts := make([]Part, len(asked))
 	var wg sync.WaitGroup
+	var defect atomic.Value // a panic of another goroutine: it is this one's session that it ends
 	for i := range asked {
 		parts[i].Catalog = asked[i].Catalog
 		if i == 0 {
@@ -47,6 +51,11 @@ func (c *Call) Fanout(asked []Asked) []Part {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			defer func() {
+				if v := recover(); v != nil {
+					defect.Store(fmt.Sprintf("%v\n%s", v, debug.Stack()))
+				}
+			}()
 			parts[i].Message, parts[i].Err = c.ask(&asked[i], until)
 		}()
 	}
@@ -54,6 +63,9 @@ func (c *Call) Fanout(asked []Asked) []Part {
 		parts[0].Message, parts[0].Err = c.ask(&asked[0], until)
 	}
 	wg.Wait()
+	if v := defect.Load(); v != nil {
+		panic(v)
+	}
 	return parts
 }
 
@@ -77,14 +89,14 @@ func (c *Call) ask(a *Asked, until time.Time) (msg []byte, err error) {
 }
 
 func (c *Call) askOnce(a *Asked, index int, until time.Time) ([]byte, error) {
-	b, err := c.s.backend(a.Catalog, index)
+	b, err := c.s.backend(a.Catalog, index, until)
 	if err != nil {
 		return nil, err
 	}
 	b.link.until = until
 	call, reply := a.Names(b.at)
 	p, r := c.plan()
-	out := &held{}
+	out := &held{s: c.s}
 	k := &rewrite.Walker{}
 	if err := transform(k, c.s.in.Kept(), p, r, call, out); err != nil {
 		return nil, err
@@ -94,19 +106,23 @@ func (c *Call) askOnce(a *Asked, index int, until time.Time) ([]byte, error) {
 	}
 	w := &b.win
 	w.Start(c.s.env.Limits.Reply, c.s.env.Limits.HeldCall)
-	if err := c.s.head(&Call{s: c.s, m: c.m, seq: c.seq}, w); err != nil {
+	mine := Call{s: c.s, m: c.m, seq: c.seq}
+	if err := c.s.head(&mine, w); err != nil {
 		return nil, err
 	}
 	if err := w.Skip(frame.Struct, 0); err != nil {
 		return nil, err
 	}
-	if w.Buffered() > 0 {
-		return nil, fmt.Errorf("%w: %d bytes behind it", errReply, w.Buffered())
+	if n := b.surplus(); n > 0 {
+		return nil, fmt.Errorf("%w: %d bytes behind it", errReply, n)
 	}
-	p, r = c.replyPlan()
+	p, r = mine.replyPlan()
 	w.Rewind()
-	back := &held{}
+	back := &held{s: c.s}
 	w.Emit(back, true)
+	if mine.app {
+		reply = nil
+	}
 	if err := k.Emit(w, p, r, reply); err != nil {
 		return nil, err
 	}
@@ -117,10 +133,29 @@ func (c *Call) askOnce(a *Asked, index int, until time.Time) ([]byte, error) {
 	return back.Bytes(), nil
 }
 
-// held collects a message.
-type held struct{ bytes.Buffer }
+// held collects a message, in memory of the budget until the call ends.
+type held struct {
+	bytes.Buffer
+	s *Session
+}
+
+func (h *held) Write(p []byte) (int, error) {
+	n := int64(len(p))
+	if !h.s.env.Budget.Take(n) {
+		return 0, frame.ErrBudget
+	}
+	h.s.held.Add(n)
+	return h.Buffer.Write(p)
+}
 
 func (*held) End() error { return nil }
+
+// giveBack returns what merged replies have taken.
+func (s *Session) giveBack() {
+	if n := s.held.Swap(0); n != 0 {
+		s.env.Budget.Give(n)
+	}
+}
 
 // transform walks a whole message from memory to memory.
 func transform(k *rewrite.Walker, msg []byte, p *rewrite.Plan, r rewrite.RootID, names rewrite.Names, out *held) error {
@@ -152,7 +187,19 @@ func (c *Call) Unreachable(cat *route.Catalog, err error) {
 		c.s.fault(c, frame.InternalError, textTimeout(c.Method(), cat.Name, c.s.env.Limits.Fanout))
 		return
 	}
-	c.s.unreachable(c, err)
+	var dial *route.DialError
+	switch {
+	case errors.As(err, &dial), errors.Is(err, errPreamble), errors.Is(err, errCallerGone):
+		c.s.unreachable(c, err)
+	case errors.Is(err, frame.ErrBudget):
+		c.status = metrics.Throttled
+		c.s.fault(c, frame.InternalError, textBusy("memory for merged replies is used up (limits.held-total)"))
+	case errors.Is(err, frame.ErrFull), errors.Is(err, frame.ErrTooLong):
+		c.s.refuse(c, &route.Refusal{Exception: route.Meta, Reason: "too_large",
+			Text: textShareTooLarge(c.Method(), cat.Name)})
+	default:
+		c.s.fault(c, frame.InternalError, textLostRead(c.Method(), cat.Name))
+	}
 }
 
 // Refuse answers the call with a refusal.
@@ -163,12 +210,12 @@ func (c *Call) Refuse(r *route.Refusal) { c.s.refuse(c, r) }
 // now; nil for none. False means that the client has told too much.
 func (c *Call) Preamble(user bool, heard *route.Catalog) bool {
 	p := &c.s.preamble
-	msg := c.s.in.Kept()
+	msg := c.Message()
 	if p.size += len(msg); p.size > maxPreamble {
 		return false
 	}
 	p.user = p.user || user
-	p.messages = append(p.messages, message{bytes.Clone(msg), c.seq})
+	p.messages = append(p.messages, message{msg, c.seq})
 	if heard != nil {
 		if b := c.s.backs[c.s.env.indexOf(heard)]; b != nil {
 			b.told = len(p.messages)
@@ -180,5 +227,5 @@ func (c *Call) Preamble(user bool, heard *route.Catalog) bool {
 // Known says whether the client has said who it is (set_ugi).
 func (c *Call) Known() bool { return c.s.preamble.user }
 
-// Answered says whether the client was given a healthy reply.
-func (c *Call) Answered() bool { return c.done && c.status == 0 }
+// Answered says whether the client was given a reply that is no exception.
+func (c *Call) Answered() bool { return c.done && !c.threw && c.status == metrics.OK }

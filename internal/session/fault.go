@@ -14,6 +14,9 @@ import (
 func (s *Session) nonsense(c *Call, err error) bool {
 	var src *frame.SourceError
 	if errors.As(err, &src) && !errors.Is(err, frame.ErrFrameSize) {
+		if c != nil {
+			c.void, c.close = true, true
+		}
 		return s.gone(src.Err, true)
 	}
 	if c == nil {
@@ -23,49 +26,47 @@ func (s *Session) nonsense(c *Call, err error) bool {
 		s.warn().Err(err).Hex("bytes", head(s.in.Bytes())).Msg("not a call: closed")
 		return false
 	}
-	c.close = true
+	c.close, c.read = true, true // no end is to be found
 	s.fault(c, frame.ProtocolError, textNonsense(err))
-	s.account(c)
 	return false
 }
 
-// busy refuses a call for want of a place; its bytes must be read first.
-func (s *Session) busy(c *Call) bool {
-	if err := s.drain(); err != nil {
-		return s.nonsense(c, err)
-	}
-	c.status = metrics.Throttled
-	s.fault(c, frame.InternalError, textBusy("too many calls at once (limits.calls-in-flight)"))
-	s.account(c)
-	return !c.close
-}
-
 // ungathered ends a call that could not be read whole.
-func (s *Session) ungathered(c *Call, err error) bool {
-	var text string
+func (s *Session) ungathered(c *Call, err error) {
+	var large *tooLarge
 	switch {
-	case errors.Is(err, errTooLarge):
-		text = textTooLarge(int64(s.env.Limits.HeldCall))
+	case errors.As(err, &large):
+		s.refuse(c, &route.Refusal{Exception: route.Meta, Reason: "too_large", Text: large.text})
 	case errors.Is(err, frame.ErrBudget):
-		text = textBusy("memory for held calls is used up (limits.held-total)")
 		c.status = metrics.Throttled
+		s.fault(c, frame.InternalError, textBusy("memory for held calls is used up (limits.held-total)"))
 	default:
-		return s.nonsense(c, err)
+		s.nonsense(c, err)
 	}
-	// The window still holds the beginning: read the rest, send it nowhere.
-	if err := s.drain(); err != nil {
-		return s.nonsense(c, err)
-	}
-	if errors.Is(err, frame.ErrBudget) {
-		s.fault(c, frame.InternalError, text)
-	} else {
-		s.refuse(c, &route.Refusal{Exception: route.Meta, Reason: "too_large", Text: text})
-	}
-	s.account(c)
-	return !c.close
 }
 
-// drain reads the call to its end, from its beginning, which is still held.
+// rest reads what the client still has to send of its call, so that it reads
+// our answer and its next call is found. False means that there is nobody to
+// answer.
+func (s *Session) rest(c *Call) bool {
+	if c.read {
+		return true
+	}
+	c.read = true
+	err := s.drain()
+	if err == nil {
+		return true
+	}
+	c.close = true
+	var src *frame.SourceError
+	if errors.As(err, &src) && !errors.Is(err, frame.ErrFrameSize) {
+		s.gone(src.Err, true)
+		return false
+	}
+	return true
+}
+
+// drain sends the call nowhere, from its beginning, which is still held.
 func (s *Session) drain() error {
 	s.in.Rewind()
 	s.in.Emit(nowhere{}, false)

@@ -17,13 +17,15 @@ var errReply = errors.New("reply does not belong to the call")
 // forward sends the routed call to its backend and streams the reply back.
 func (s *Session) forward(c *Call) {
 	c.index = s.env.indexOf(c.cat)
+	if s.env.Targets[c.index].Framed && !c.whole && !s.entire(c) {
+		return
+	}
 	if t := s.env.Targets[c.index].Timeout; t > 0 {
 		c.until = c.start.Add(t)
 	}
 	for {
-		b, err := s.backend(c.cat, c.index)
+		b, err := s.backend(c.cat, c.index, c.until)
 		if err != nil {
-			s.rest(c)
 			s.unreachable(c, err)
 			return
 		}
@@ -49,17 +51,6 @@ func (c *Call) Forward() {
 		return
 	}
 	c.s.forward(c)
-}
-
-// rest reads what a streaming client still has to send, so that it reads our
-// answer.
-func (s *Session) rest(c *Call) {
-	if !c.whole {
-		if err := s.drain(); err != nil {
-			c.close = true
-		}
-		c.whole = true
-	}
 }
 
 // outgoing is the sink of a call on its way to a backend. Once the backend
@@ -125,15 +116,15 @@ func (s *Session) send(c *Call, b *backend) (sent, again bool) {
 	if err := s.emit(c, b, o); err != nil {
 		// The client broke off or sent nonsense: the backend never sees the end.
 		s.drop(c.index)
-		var src *frame.SourceError
-		if errors.As(err, &src) {
-			s.gone(src.Err, true)
+		if errors.Is(err, frame.ErrBudget) {
+			c.close, c.read = true, true // where the call ends is not known
+			s.ungathered(c, err)
 		} else {
-			s.fault(c, frame.ProtocolError, textNonsense(err))
+			s.nonsense(c, err)
 		}
-		c.status, c.close = metrics.Error, true
 		return false, false
 	}
+	c.read = true
 	switch {
 	case o.late != nil:
 		if s.in.Written() > 0 {
@@ -155,9 +146,6 @@ func (s *Session) emit(c *Call, b *backend, o *outgoing) error {
 	s.in.Rewind()
 	size := int64(-1)
 	if b.frames != nil {
-		if !c.whole {
-			return errTooLarge
-		}
 		var err error
 		if size, err = s.walker.Measure(&s.in, p, r, names); err != nil {
 			return err
@@ -196,18 +184,24 @@ func (s *Session) callNames(c *Call, b *backend, o *outgoing) rewrite.Names {
 // unsent handles a backend that could not be written to: its last byte was
 // never handed over, so nothing was executed. It may have said why.
 func (s *Session) unsent(c *Call, b *backend, cause error) (again bool) {
-	b.link.until = time.Now().Add(time.Second)
-	if ok, _ := s.reply(c, b); ok {
-		s.drop(c.index)
-		return false
+	if errors.Is(cause, errTimeout) || errors.Is(cause, errCallerGone) {
+		return s.lost(c, b, cause)
 	}
-	s.drop(c.index)
-	if c.whole && c.tries == 0 {
+	b.link.until = time.Now().Add(time.Second)
+	ok, err := s.reply(c, b)
+	switch {
+	case !ok && b.win.Written() > 0: // the client has a part of a reply
+		return s.lost(c, b, err)
+	case !ok && c.whole && c.tries == 0:
+		s.drop(c.index)
 		c.tries++
 		return true
+	case !ok:
+		s.drop(c.index)
+		s.unreachable(c, cause)
+	default:
+		s.drop(c.index)
 	}
-	c.whole = true // it has been read to its end by now
-	s.unreachable(c, cause)
 	return false
 }
 
@@ -216,8 +210,8 @@ func (s *Session) unsent(c *Call, b *backend, cause error) (again bool) {
 func (s *Session) receive(c *Call, b *backend) (again bool) {
 	ok, err := s.reply(c, b)
 	if ok {
-		if b.win.Buffered() > 0 {
-			c.line(s.env.Log.Warn()).Int("bytes", b.win.Buffered()).Msg("backend sent more than a reply: closed")
+		if n := b.surplus(); n > 0 {
+			c.line(s.env.Log.Warn()).Int("bytes", n).Msg("backend sent more than a reply: closed")
 			s.drop(c.index)
 			return false
 		}
@@ -237,7 +231,7 @@ func (s *Session) reply(c *Call, b *backend) (ok bool, err error) {
 	}
 	p, r := c.replyPlan()
 	var names rewrite.Names
-	if c.m != nil {
+	if c.m != nil && p != s.env.copying {
 		names = s.bind.Reply()
 		if _, same := s.bind.Identity(); same {
 			names = nil
@@ -288,10 +282,18 @@ func (s *Session) head(c *Call, w *frame.Window) error {
 	if err := w.Need(1); err != nil {
 		return err
 	}
+	c.status, c.app, c.threw = metrics.OK, false, false
 	if h.Type == frame.Exception {
-		c.status = metrics.Error
+		c.status, c.app, c.threw = metrics.Error, true, true
 		return nil
 	}
+	if w.Bytes()[0] == frame.Stop {
+		return nil
+	}
+	if err := w.Need(3); err != nil {
+		return err
+	}
+	c.threw = w.Bytes()[1] != 0 || w.Bytes()[2] != 0 // field 0 is success
 	return nil
 }
 
@@ -306,6 +308,7 @@ func (s *Session) measure(w *frame.Window, p *rewrite.Plan, r rewrite.RootID, na
 	if err == nil && n > int64(s.env.Limits.Frame) {
 		err = frame.ErrFull
 	}
+	w.Rewind() // what was counted has not been written
 	return n, err
 }
 
@@ -338,7 +341,7 @@ func (s *Session) unmeasured(c *Call, err error) (bool, error) {
 // lost handles a reply that did not come, or not to its end. It is the fault
 // table's lower half.
 func (s *Session) lost(c *Call, b *backend, cause error) (again bool) {
-	uri := b.uri
+	uri, sent := b.uri, s.outgoing.err == nil
 	started := b.win.Written() > 0
 	s.drop(c.index)
 	timeout := errors.Is(cause, errTimeout)
@@ -365,6 +368,9 @@ func (s *Session) lost(c *Call, b *backend, cause error) (again bool) {
 		}
 		e.Msg("backend broke in the middle of a reply: both connections closed")
 		c.status, c.close = metrics.Error, true
+	case timeout && !sent:
+		c.close = true
+		s.fault(c, frame.InternalError, textTimeout(c.Method(), c.cat.Name, s.env.Targets[c.index].Timeout))
 	case timeout:
 		c.close = true // a late reply would be read as the answer to the next call
 		took := s.env.Targets[c.index].Timeout

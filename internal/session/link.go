@@ -60,6 +60,7 @@ type clientLink struct {
 	link
 	s     *Session
 	since time.Time // of the last byte
+	hard  time.Time // when the connection ends whatever comes; zero: never
 }
 
 // Read blocks for the client's bytes. While it waits between calls, backend
@@ -83,7 +84,10 @@ func (l *clientLink) Read(p []byte) (int, error) {
 			return n, err
 		}
 		now = time.Now()
-		l.rarm = time.Time{}
+		l.rarm = fired
+		if !l.hard.IsZero() && !now.Before(l.hard) {
+			return 0, errIdle
+		}
 		if idle := l.s.opt.Idle; idle > 0 && now.Sub(l.since) >= idle {
 			return 0, errIdle
 		}
@@ -95,9 +99,16 @@ func (l *clientLink) Read(p []byte) (int, error) {
 
 // arm sets a deadline at which the wait is looked at again.
 func (l *clientLink) arm(now time.Time) error {
+	if !l.hard.IsZero() {
+		if l.rarm.Equal(l.hard) {
+			return nil
+		}
+		l.rarm = l.hard
+		return l.conn.SetDeadline(l.hard)
+	}
 	wait := l.s.opt.Idle
-	if l.s.opened.Load() > 0 && (wait == 0 || wait > backendIdle) {
-		wait = backendIdle
+	if keep := l.s.env.keep; l.s.opened.Load() > 0 && (wait == 0 || wait > keep) {
+		wait = keep
 	}
 	if wait == 0 {
 		if !l.rarm.IsZero() {
@@ -113,8 +124,12 @@ func (l *clientLink) arm(now time.Time) error {
 	return nil
 }
 
-// backLink reads from a backend on behalf of the client: a wait longer than
-// a second or two looks whether the client is still there.
+// fired stands for a deadline that is over and must be armed anew, also when
+// none is wanted any more.
+var fired = time.Unix(1, 0)
+
+// backLink reads and writes a backend on behalf of the client: a wait longer
+// than a second or two looks whether the client is still there.
 type backLink struct {
 	link
 	caller *link
@@ -124,26 +139,65 @@ type backLink struct {
 // Read blocks for the backend's bytes.
 func (l *backLink) Read(p []byte) (int, error) {
 	for {
-		now := time.Now()
-		if left := l.rarm.Sub(now); left < time.Second || !l.until.IsZero() && l.rarm.After(l.until) {
-			l.rarm = now.Add(2 * time.Second)
-			if !l.until.IsZero() && l.rarm.After(l.until) {
-				l.rarm = l.until
-			}
-			if err := l.conn.SetReadDeadline(l.rarm); err != nil {
-				return 0, err
-			}
+		if err := l.arm(); err != nil {
+			return 0, err
 		}
 		n, err := l.conn.Read(p)
 		if n > 0 || err == nil || !timedOut(err) {
 			return n, err
 		}
-		l.rarm = time.Time{}
-		if l.caller.gone() {
-			return 0, errCallerGone
-		}
-		if !l.until.IsZero() && !time.Now().Before(l.until) {
-			return 0, errTimeout
+		if err := l.look(); err != nil {
+			return 0, err
 		}
 	}
+}
+
+// Write blocks until the backend has taken p, or has taken nothing for the
+// time that a write may take.
+func (l *backLink) Write(p []byte) (done int, err error) {
+	var stuck time.Time // since when nothing was taken
+	for {
+		if err := l.arm(); err != nil {
+			return done, err
+		}
+		n, err := l.conn.Write(p[done:])
+		done += n
+		if err == nil || !timedOut(err) {
+			return done, err
+		}
+		if err := l.look(); err != nil {
+			return done, err
+		}
+		switch now := time.Now(); {
+		case n > 0 || stuck.IsZero():
+			stuck = now
+		case l.write > 0 && now.Sub(stuck) > l.write:
+			return done, err
+		}
+	}
+}
+
+// arm sets one deadline for both directions, seldom.
+func (l *backLink) arm() error {
+	now := time.Now()
+	if l.rarm.Sub(now) >= time.Second && (l.until.IsZero() || !l.rarm.After(l.until)) {
+		return nil
+	}
+	l.rarm = now.Add(2 * time.Second)
+	if !l.until.IsZero() && l.rarm.After(l.until) {
+		l.rarm = l.until
+	}
+	return l.conn.SetDeadline(l.rarm)
+}
+
+// look says why a wait is to be given up.
+func (l *backLink) look() error {
+	l.rarm = time.Time{}
+	if l.caller.gone() {
+		return errCallerGone
+	}
+	if !l.until.IsZero() && !time.Now().Before(l.until) {
+		return errTimeout
+	}
+	return nil
 }

@@ -7,8 +7,12 @@ import (
 
 // local gives the client a reply made here. A one-way call gets none.
 func (s *Session) local(c *Call, msg []byte) {
+	defer s.trim()
 	s.scratch = msg[:0]
 	if c.typ == frame.Oneway && c.m != nil && c.m.Oneway {
+		return
+	}
+	if !s.rest(c) {
 		return
 	}
 	c.done = true
@@ -33,7 +37,21 @@ func (c *Call) Reply(result func(dst []byte) []byte) {
 }
 
 // Raw answers the call with a whole message made elsewhere.
-func (c *Call) Raw(msg []byte) { c.s.local(c, append(c.s.scratch[:0], msg...)) }
+func (c *Call) Raw(msg []byte) {
+	if frame.MessageType(msg[3]) == frame.Exception {
+		c.status, c.threw = metrics.Error, true
+	}
+	c.s.local(c, append(c.s.scratch[:0], msg...))
+}
+
+// keepScratch is the most that an idle session keeps for replies made here.
+const keepScratch = 1 << 10
+
+func (s *Session) trim() {
+	if cap(s.scratch) > keepScratch {
+		s.scratch = nil
+	}
+}
 
 // Degraded marks the answer as made from fewer catalogs than asked.
 func (c *Call) Degraded() { c.status = metrics.Degraded }

@@ -27,7 +27,6 @@ type Session struct {
 	opt    Options
 	client clientLink
 	framed bool
-	known  bool // a whole call has been read
 
 	in     frame.Window
 	frames *frame.FrameReader
@@ -43,6 +42,8 @@ type Session struct {
 	late     lateNames
 	visit    func([]byte) error // hands strings of unknown methods to bind
 	scratch  []byte             // replies made here
+	name     []byte             // of a method in no inventory
+	held     atomic.Int64       // bytes of the budget that merged replies have taken
 
 	// idle is true between calls. Written by the session; the gateway reads it
 	// while draining, to wake only who waits for a client.
@@ -90,15 +91,18 @@ func (s *Session) Idle() bool { return s.idle.Load() }
 
 func (s *Session) close() {
 	s.closeBackends()
+	s.giveBack()
 	s.in.Reset(nil, nil)
+	s.in.Park()
 	_ = s.client.conn.Close()
 }
 
 // TurnAway tells a client that there is no place for it: its first call gets
-// an answer, and the connection ends.
+// an answer, and the connection ends. All of that must be over within
+// patience, however slowly the client sends.
 func (s *Session) TurnAway(text string, patience time.Duration) {
 	defer s.close()
-	s.opt.Idle, s.client.rarm = patience, time.Time{}
+	s.client.hard, s.client.write = time.Now().Add(patience), 0
 	if !s.hello() || !s.wait() {
 		return
 	}
@@ -107,9 +111,7 @@ func (s *Session) TurnAway(text string, patience time.Duration) {
 		return
 	}
 	s.begin(&s.call, &h)
-	if s.in.Skip(frame.Struct, 0) == nil {
-		s.fault(&s.call, frame.InternalError, textBusy(text))
-	}
+	s.fault(&s.call, frame.InternalError, textBusy(text))
 }
 
 // hello finds out what the client speaks.
@@ -120,6 +122,7 @@ func (s *Session) hello() bool {
 		if err := s.in.Need(n); err != nil {
 			return s.gone(err, n > 1)
 		}
+		s.idle.Store(false)
 		peer = frame.Sniff(s.in.Bytes())
 		n = s.in.Buffered()
 	}
@@ -169,12 +172,15 @@ func expectation(p frame.Peer) string {
 	return "not a Thrift client: closed"
 }
 
-// wait blocks for the next call's first byte. It is the only idle place.
+// wait blocks for the next call's first byte. It is the only idle place. A
+// call that has begun to arrive is served even while the gateway drains.
 func (s *Session) wait() bool {
 	s.in.Release()
-	s.idle.Store(true)
-	if s.env.Draining.Load() {
-		return false
+	if s.in.Buffered() == 0 {
+		s.idle.Store(true)
+		if s.env.Draining.Load() {
+			return false
+		}
 	}
 	s.env = s.next()
 	s.in.Start(s.env.Limits.Call, 0)

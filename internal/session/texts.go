@@ -45,8 +45,13 @@ func textMessageType(t frame.MessageType) string {
 }
 
 // textTooLarge: the call would have to be held and is too long for that.
-func textTooLarge(limit int64) string {
+func textTooLarge(limit int) string {
 	return fmt.Sprintf("the call is too large: at most %d bytes of it can be held (limits.held-call)", limit)
+}
+
+// textFrameTooLarge: the backend wants the call's length first.
+func textFrameTooLarge(limit int) string {
+	return fmt.Sprintf("the call is too large: its backend takes frames of at most %d bytes (limits.frame-bytes)", limit)
 }
 
 // textBusy: memory or places for calls are used up; nothing was sent.
@@ -56,6 +61,12 @@ func textBusy(what string) string {
 
 // textNonsense: bytes that are no call.
 func textNonsense(err error) string { return fmt.Sprintf("malformed call: %v", err) }
+
+// textShareTooLarge: one catalog's share of a merged answer.
+func textShareTooLarge(method, catalog string) string {
+	return fmt.Sprintf("the reply of catalog '%s' to %s is too large to be merged (limits.held-call, limits.reply-bytes)",
+		catalog, method)
+}
 
 // textReplyTooLarge: a reply that must be held for its frame's length.
 func textReplyTooLarge(method string, limit int) string {
