@@ -38,7 +38,7 @@ var edits = []struct {
 	{"empty list of names", func(b *Builder, n NodeID) { b.Field(n, 0, frame.List, Action{Do: Each, Elem: &db}) },
 		st{}.Strings(0), st{}.Strings(0), 0},
 	{"set of names", func(b *Builder, n NodeID) { b.Field(n, 0, frame.Set, Action{Do: Each, Elem: &db}) },
-		st{}.Field(frame.Set, 0, list(frame.String, texts("a")...)), st{}.Field(frame.Set, 0, list(frame.String, texts("x_a")...)), 0},
+		st{}.Field(frame.Set, 0, list(frame.String, strs("a")...)), st{}.Field(frame.Set, 0, list(frame.String, strs("x_a")...)), 0},
 	{"map keys", func(b *Builder, n NodeID) { b.Field(n, 0, frame.Map, Action{Do: Each, Key: &db}) },
 		st{}.StringMap(0, "a", "1", "b", "2"), st{}.StringMap(0, "x_a", "1", "x_b", "2"), 0},
 	{"map values", func(b *Builder, n NodeID) { b.Field(n, 0, frame.Map, Action{Do: Each, Elem: &db}) },
@@ -50,8 +50,8 @@ var edits = []struct {
 	{"list of lists of names", func(b *Builder, n NodeID) {
 		b.Field(n, 0, frame.List, Action{Do: Each, Elem: &Action{Do: Each, Type: frame.List, Elem: &db}})
 	},
-		st{}.List(0, frame.List, list(frame.String, texts("a", "b")...), list(frame.String)),
-		st{}.List(0, frame.List, list(frame.String, texts("x_a", "x_b")...), list(frame.String)), 0},
+		st{}.List(0, frame.List, list(frame.String, strs("a", "b")...), list(frame.String)),
+		st{}.List(0, frame.List, list(frame.String, strs("x_a", "x_b")...), list(frame.String)), 0},
 	{"map of lists of structs", func(b *Builder, n NodeID) {
 		in := b.Node("In")
 		b.Field(in, 3, frame.String, db)

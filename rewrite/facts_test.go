@@ -164,7 +164,7 @@ func TestKinds(t *testing.T) {
 func TestStrings(t *testing.T) {
 	deep := nest(62, 1, st{}.String(2, "deep"))
 	in := st{}.String(1, "a").I32(2, 2).Strings(3, "b", "c").StringMap(4, "d", "e").List(5, frame.I64, make([]byte, 8)).
-		Struct(6, st{}.Field(frame.Map, 1, dict(frame.I32, frame.Set, []byte{0, 0, 0, 1}, list(frame.String, texts("f")...))).Stop()).
+		Struct(6, st{}.Field(frame.Map, 1, dict(frame.I32, frame.Set, []byte{0, 0, 0, 1}, list(frame.String, strs("f")...))).Stop()).
 		String(7, strings.Repeat("x", maxName+1)).String(8, "").Struct(9, deep.Stop())
 	want := []string{"a", "b", "c", "d", "e", "f", "", "deep"}
 	msg := in.Stop()

@@ -216,7 +216,7 @@ func dict(key, val byte, pairs ...[]byte) []byte {
 	return append(b, bytes.Join(pairs, nil)...)
 }
 
-func texts(s ...string) (v [][]byte) {
+func strs(s ...string) (v [][]byte) {
 	for _, x := range s {
 		v = append(v, wiretest.Text(x))
 	}
