@@ -76,6 +76,9 @@ func (n *recNames) behindAt(s string, name func(string) string) string {
 	head := ""
 	if i := strings.IndexByte(s, '#'); i > 0 && s[0] == '@' {
 		head, s = s[:i+1], s[i+1:]
+		if head != "@hive#" {
+			return head + s // a catalog that only the backend knows
+		}
 		if strings.HasSuffix(s, "#") || strings.HasSuffix(s, "!") {
 			return head + s
 		}

@@ -43,7 +43,7 @@ type sweepRig struct {
 
 	mu    sync.Mutex
 	reply []byte
-	told  map[string][]byte // replies to what a session repeats on each backend connection
+	told  map[string][]byte // by recKey: replies to what a session repeats on each backend connection
 	got   []sweepGot
 }
 
@@ -112,7 +112,7 @@ func sweepGateway(t testing.TB, yaml string, change func(*Gateway)) *Gateway {
 func (r *sweepRig) answer(catalog string, m wiretest.Message) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if again := r.told[m.Method]; again != nil {
+	if again := r.told[recKey(m)]; again != nil {
 		return again
 	}
 	if !r.known(m) {
@@ -124,6 +124,8 @@ func (r *sweepRig) answer(catalog string, m wiretest.Message) []byte {
 	}
 	return r.reply
 }
+
+func recKey(m wiretest.Message) string { return fmt.Sprint(m.Method, " ", m.Seq) }
 
 func (r *sweepRig) hangUp() {
 	if r.conn != nil {
