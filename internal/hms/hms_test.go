@@ -348,17 +348,32 @@ func FuzzDecodeMessage(f *testing.F) {
 	})
 }
 
-// The protocol below is apache/thrift's: another of its protocols works as well.
-func TestOtherProtocol(t *testing.T) {
+// The protocol below is apache/thrift's: its others work as well, and need every end
+// of a container.
+func TestOtherProtocols(t *testing.T) {
 	c := NewCodec(load(t, "apache-3.1.3"))
-	typ := &profiles.TypeRef{Wire: frame.Struct, Name: "FieldSchema"}
-	buf := thrift.NewTMemoryBuffer()
-	p := thrift.NewTCompactProtocolConf(buf, nil)
-	want := Struct{"name": "n", "type": "int"}
-	if err := c.Write(p, typ, want); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := c.Read(p, typ); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, %v, want %v", got, err, want)
+	typ := &profiles.TypeRef{Wire: frame.Struct, Name: "Table"}
+	want := Struct{"tableName": "t", "parameters": Map{{"a", "b"}}, "partitionKeys": []any{},
+		"sd": Struct{"cols": []any{Struct{"name": "n"}, Struct{"name": "m"}}, "compressed": true, "numBuckets": int32(-1)}}
+	for name, p := range map[string]func(thrift.TTransport) thrift.TProtocol{
+		"compact": func(b thrift.TTransport) thrift.TProtocol { return thrift.NewTCompactProtocolConf(b, nil) },
+		"json":    func(b thrift.TTransport) thrift.TProtocol { return thrift.NewTJSONProtocol(b) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			buf := thrift.NewTMemoryBuffer()
+			w := p(buf)
+			if err := c.Write(w, typ, want); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if name == "json" && buf.String() != `{"1":{"str":"t"},"7":{"rec":{"1":{"lst":["rec",2,{"1":{"str":"n"}},{"1":{"str":"m"}}]},"5":{"tf":1},"6":{"i32":-1}}},"8":{"lst":["rec",0]},"9":{"map":["str","str",1,{"a":"b"}]}}` {
+				t.Errorf("got %s", buf)
+			}
+			if got, err := c.Read(p(buf), typ); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("got %v, %v\nwant %v", got, err, want)
+			}
+		})
 	}
 }

@@ -113,12 +113,19 @@ func (r *reader) fields(s *profiles.Struct, depth int) (Struct, error) {
 		}
 		f := byID(s, id)
 		if f == nil || f.Type.Wire != frame.Type(wire) {
-			if err := thrift.Skip(bg, r.p, wire, depth); err != nil {
+			err := thrift.Skip(bg, r.p, wire, depth)
+			if err == nil {
+				err = r.p.ReadFieldEnd(bg)
+			}
+			if err != nil {
 				return nil, at(fmt.Sprintf("field %d", id), err)
 			}
 			continue
 		}
 		v, err := r.value(f.Type, depth)
+		if err == nil {
+			err = r.p.ReadFieldEnd(bg)
+		}
 		if err != nil {
 			return nil, at(f.Name, err)
 		}
@@ -157,9 +164,9 @@ func byID(s *profiles.Struct, id int16) *profiles.Field {
 }
 
 func (r *reader) list(t *profiles.TypeRef, depth int) (any, error) {
-	begin := r.p.ReadListBegin
+	begin, end := r.p.ReadListBegin, r.p.ReadListEnd
 	if t.Wire == frame.Set {
-		begin = r.p.ReadSetBegin
+		begin, end = r.p.ReadSetBegin, r.p.ReadSetEnd
 	}
 	wire, n, err := begin(bg)
 	if err != nil {
@@ -179,7 +186,7 @@ func (r *reader) list(t *profiles.TypeRef, depth int) (any, error) {
 		}
 		out = append(out, v)
 	}
-	return out, nil
+	return out, end(bg)
 }
 
 func (r *reader) count(n int) error {
@@ -213,5 +220,5 @@ func (r *reader) pairs(t *profiles.TypeRef, depth int) (any, error) {
 		}
 		out = append(out, Pair{k, v})
 	}
-	return out, nil
+	return out, r.p.ReadMapEnd(bg)
 }

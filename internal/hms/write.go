@@ -179,9 +179,9 @@ func (w *writer) list(t *profiles.TypeRef, v any, depth int) error {
 	if len(l) > w.Limits.Elements {
 		return ErrTooLong
 	}
-	begin := w.p.WriteListBegin
+	begin, end := w.p.WriteListBegin, w.p.WriteListEnd
 	if t.Wire == frame.Set {
-		begin = w.p.WriteSetBegin
+		begin, end = w.p.WriteSetBegin, w.p.WriteSetEnd
 	}
 	if err := begin(bg, thrift.TType(t.Elem.Wire), len(l)); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (w *writer) list(t *profiles.TypeRef, v any, depth int) error {
 			return at(fmt.Sprintf("[%d]", i), err)
 		}
 	}
-	return nil
+	return end(bg)
 }
 
 func (w *writer) pairs(t *profiles.TypeRef, v any, depth int) error {
@@ -216,5 +216,5 @@ func (w *writer) pairs(t *profiles.TypeRef, v any, depth int) error {
 			return at(fmt.Sprintf("[value %d]", i), err)
 		}
 	}
-	return nil
+	return w.p.WriteMapEnd(bg)
 }

@@ -50,6 +50,7 @@ func (s *Server) alterTable(c *call) (any, error) {
 		next.parts = cascaded(next.parts, obj.Struct("sd").List("cols"))
 	}
 	d.tables[obj.Str("tableName")] = next
+	s.noteAlter(old.obj, obj)
 	return nil, nil
 }
 

@@ -66,6 +66,9 @@ func (s *Server) dropCatalog(c *call) (any, error) {
 	case name == defaultCatalog:
 		return nil, throw(meta, "Can not drop hive catalog")
 	}
+	if len(k.dbs) > 1 {
+		return nil, throw(invalidOp, "There are non-default databases in the catalog %s so it cannot be dropped.", name)
+	}
 	for db, d := range k.dbs {
 		if db != defaultDatabase || len(d.tables) > 0 || len(d.funcs) > 0 {
 			return nil, throw(invalidOp, "The catalog %s is not empty, it contains at least one database", name)

@@ -119,6 +119,7 @@ func (s *Server) createDatabase(c *call) (any, error) {
 		return nil, err
 	}
 	k.dbs[ident(name)] = newDatabase(s.stamp(db, cat))
+	s.noteDatabase("CREATE_DATABASE", db)
 	return nil, nil
 }
 
@@ -173,6 +174,7 @@ func (s *Server) dropDatabase(c *call) (any, error) {
 		return nil, throw(invalidOp, "Database %s is not empty. One or more functions exist.", n.db)
 	}
 	delete(s.catalogOf(n).dbs, ident(n.db))
+	s.noteDatabase("DROP_DATABASE", d.obj)
 	if c.flag("deletedata") {
 		return nil, s.removeFolder(d.obj.Str("locationUri"))
 	}

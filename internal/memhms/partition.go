@@ -42,15 +42,25 @@ func (s *Server) placeOf(c *call, p hms.Struct) (dbName, string) {
 	return n, name
 }
 
+// noTable is what adding partitions to a table that is not there ends in; calls that
+// add many had another text before 4.0 (seen).
+func (s *Server) noTable(c *call, n dbName, name string) error {
+	many := c.has("newparts", "parts")
+	switch {
+	case s.era.four, s.era.catalogs && many:
+		return throw(invalidObject, "Unable to add partitions because %s does not exist", s.qualified(n, name))
+	case many:
+		return throw(invalidObject, "Unable to add partitions because database or table %s does not exist", s.qualified(n, name))
+	}
+	return throw(invalidObject, "Unable to add partition because table or database do not exist")
+}
+
 // prepare checks a new partition and fills it; nothing is stored yet.
 func (s *Server) prepare(c *call, p hms.Struct) (*table, string, hms.Struct, error) {
 	n, name := s.placeOf(c, p)
 	t := s.findTable(n, name)
 	if t == nil {
-		if s.era.four {
-			return nil, "", nil, throw(invalidObject, "Unable to add partitions because %s does not exist", s.qualified(n, name))
-		}
-		return nil, "", nil, throw(invalidObject, "Unable to add partition because table or database do not exist")
+		return nil, "", nil, s.noTable(c, n, name)
 	}
 	part, err := nameFor(t, hms.Strings(p["values"]))
 	if err != nil {
@@ -84,6 +94,17 @@ func (s *Server) newPartition(p hms.Struct, t *table, name string) hms.Struct {
 	return out
 }
 
+// keepParts stores partitions of a table, which is one event.
+func (s *Server) keepParts(t *table, names []string, parts []hms.Struct) error {
+	for i, name := range names {
+		if err := s.keepPart(t, name, parts[i]); err != nil {
+			return err
+		}
+	}
+	s.notePartitions("ADD_PARTITION", t.obj, parts)
+	return nil
+}
+
 // keepPart stores a partition as it will be read.
 func (s *Server) keepPart(t *table, name string, p hms.Struct) error {
 	if err := s.makeFolder(p.Struct("sd").Str("location")); err != nil {
@@ -105,7 +126,7 @@ func (s *Server) addPartition(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, s.keepPart(t, name, p)
+	return p, s.keepParts(t, []string{name}, []hms.Struct{p})
 }
 
 // addAll adds all or none.
@@ -124,20 +145,22 @@ func (s *Server) addAll(c *call, parts []hms.Struct, skipExisting bool) ([]any, 
 			continue
 		case err != nil:
 			return nil, err
+		case len(all) > 0 && all[0].t != t:
+			return nil, throw(meta, "Partition does not belong to target table %s: %s", s.qualified(s.nameOfTable(all[0].t.obj), all[0].t.obj.Str("tableName")), s.codec.StructText("Partition", p))
 		case seen[name]:
 			return nil, throw(meta, "Duplicate partitions in the list: %s", s.codec.StructText("Partition", p))
 		}
 		seen[name] = true
 		all = append(all, made{t, name, q})
 	}
-	out := []any{}
+	out, names, objs := []any{}, []string{}, []hms.Struct{}
 	for _, m := range all {
-		if err := s.keepPart(m.t, m.name, m.p); err != nil {
-			return nil, err
-		}
-		out = append(out, m.p)
+		out, names, objs = append(out, m.p), append(names, m.name), append(objs, m.p)
 	}
-	return out, nil
+	if len(all) == 0 {
+		return out, nil
+	}
+	return out, s.keepParts(all[0].t, names, objs) // of one table, as real ones demand
 }
 
 func (s *Server) addPartitions(c *call) (any, error) {
@@ -216,7 +239,7 @@ func (s *Server) appendPartition(c *call) (any, error) {
 		return nil, throw(alreadyExists, "Partition already exists:%s", s.codec.StructText("Partition", t.parts[part].obj))
 	}
 	o := s.newPartition(p, t, part)
-	return o, s.keepPart(t, part, o)
+	return o, s.keepParts(t, []string{part}, []hms.Struct{o})
 }
 
 func (s *Server) dropPartition(c *call) (any, error) {
@@ -237,6 +260,7 @@ func (s *Server) dropPartition(c *call) (any, error) {
 			return nil, err
 		}
 	}
+	s.notePartitions("DROP_PARTITION", t.obj, []hms.Struct{t.parts[name].obj})
 	delete(t.parts, name)
 	return true, nil
 }
@@ -262,6 +286,9 @@ func (s *Server) dropPartitions(c *call) (any, error) {
 		}
 	}
 	for _, name := range names {
+		if p := t.parts[name]; p != nil {
+			s.notePartitions("DROP_PARTITION", t.obj, []hms.Struct{p.obj})
+		}
 		delete(t.parts, name)
 	}
 	if !c.flag("needresult") && c.has("needresult") {

@@ -39,6 +39,7 @@ type Server struct {
 	txn    txnTable
 	misc   misc
 	roles  roles
+	log    eventLog
 	grants []hms.Struct     // HiveObjectPrivilege
 	nexts  map[string]int64 // sequences of ids by what they number
 

@@ -80,6 +80,7 @@ func (s *Server) createTable(c *call) (any, error) {
 		return nil, err
 	}
 	d.tables[ident(name)] = &table{obj: obj, seq: s.next("table row"), parts: map[string]*partition{}, stats: map[string]hms.Struct{}, marks: map[string]bool{}}
+	s.noteCreate(obj)
 	return nil, s.constrainNew(c, n, ident(name))
 }
 
@@ -201,6 +202,7 @@ func (s *Server) dropTable(c *call) (any, error) {
 		return nil, err
 	}
 	delete(s.find(n).tables, ident(name))
+	s.noteDrop(t.obj)
 	if c.flag("deletedata") && ownsData(t.obj) {
 		return nil, s.removeFolder(t.obj.Struct("sd").Str("location"))
 	}

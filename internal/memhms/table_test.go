@@ -115,7 +115,7 @@ func TestCatalogPrefix(t *testing.T) {
 		r.is([]string{"crm", "default"}, r.ok("get_databases", hms.Struct{"pattern": "@other#"}))
 		r.is([]string{"default", "sales"}, r.ok("get_all_databases", nil))
 		r.is("file:/o/crm.db", r.ok("get_database", hms.Struct{"name": "@other#crm"}).(hms.Struct)["locationUri"])
-		r.fails("InvalidOperationException: The catalog other is not empty, it contains at least one database", "drop_catalog", hms.Struct{"catName": hms.Struct{"name": "other"}})
+		r.fails("InvalidOperationException: There are non-default databases in the catalog other so it cannot be dropped.", "drop_catalog", hms.Struct{"catName": hms.Struct{"name": "other"}})
 		r.ok("drop_database", hms.Struct{"name": "@other#crm"})
 		r.ok("drop_catalog", hms.Struct{"catName": hms.Struct{"name": "other"}})
 		r.fails("NoSuchObjectException: No catalog other", "get_catalog", hms.Struct{"catName": hms.Struct{"name": "other"}})
