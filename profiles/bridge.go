@@ -24,10 +24,11 @@ type Bridge struct {
 type Candidate struct {
 	Call                string // the method called instead
 	CallRoot, ReplyRoot rewrite.RootID
-	Unless              uint64   // guards (rewrite.Walker.Guards) that send the call to the next candidate
-	Refuse              uint64   // guards that refuse it
-	Reasons             []string // by guard, counting from 0
-	Lost                []string // what the backend is not told
+	FaultRoot           rewrite.RootID // of an application exception
+	Unless              uint64         // guards (rewrite.Walker.Guards) that send the call to the next candidate
+	Refuse              uint64         // guards that refuse it
+	Reasons             []string       // by guard, counting from 0
+	Lost                []string       // what the backend is not told
 
 	call, reply *shape
 	open        int16 // the arguments become fields of this argument; 0: they do not

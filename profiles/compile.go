@@ -56,7 +56,7 @@ func compile(r *rules, front, back *Inventory, reader Reader) (*Plans, error) {
 	br := &bridger{back, calls, replies}
 	for _, name := range sortedKeys(front.Methods) {
 		m := front.Methods[name]
-		mp := &MethodPlan{Row: r.rowOf(m, invs)}
+		mp := &MethodPlan{Row: r.rowOf(m, invs), Gens: generations(name, invs)}
 		if mp.call, err = calls.call(m); err != nil {
 			return nil, err
 		}
@@ -171,6 +171,7 @@ func (p *Plans) build(shapes []*shape, call bool) (*rewrite.Plan, error) {
 			c := &mp.Bridge.Candidates[i]
 			if !call {
 				c.ReplyRoot = b.RootAs(c.reply.id, mp.Method, nil, nil)
+				c.FaultRoot = b.RootAs(b.Node("exception"), mp.Method, nil, nil)
 				continue
 			}
 			var open, stop []byte
@@ -179,6 +180,9 @@ func (p *Plans) build(shapes []*shape, call bool) (*rewrite.Plan, error) {
 			}
 			c.CallRoot = b.RootAs(c.call.id, c.Call, open, stop)
 		}
+	}
+	if err := planTexts(b, shapes); err != nil {
+		return nil, err
 	}
 	return b.Build()
 }
@@ -190,8 +194,12 @@ func (v *value) action(call, merge bool) rewrite.Action {
 	case v == nil || !v.has(false):
 		return rewrite.Action{}
 	case v.kind != rewrite.None:
-		return rewrite.Action{Do: rewrite.Name, Kind: v.kind, Route: call && !v.kind.Number(),
+		a := rewrite.Action{Do: rewrite.Name, Kind: v.kind, Route: call && !v.kind.Number() && !v.kind.Long(),
 			Verdict: merge && v.kind == rewrite.DB}
+		if v.object != nil {
+			a.Node = v.object.id
+		}
+		return a
 	case v.into != nil:
 		return rewrite.Action{Do: rewrite.Into, Node: v.into.id}
 	}

@@ -27,6 +27,17 @@ func GenerationOf(label string) Generations {
 	return Gen4
 }
 
+// generations are those of the inventories that have a method.
+func generations(method string, invs []*Inventory) Generations {
+	var g Generations
+	for _, inv := range invs {
+		if inv.Methods[method] != nil {
+			g |= GenerationOf(inv.Label)
+		}
+	}
+	return g
+}
+
 // Reader is what a client has shown of itself, as far as replies and refusals
 // depend on it.
 type Reader uint8

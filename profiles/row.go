@@ -76,8 +76,9 @@ type MethodPlan struct {
 	Row
 	CallRoot, ReplyRoot rewrite.RootID
 
-	Missing bool    // the back has no such method
-	Bridge  *Bridge // how it is served all the same; nil: it is not
+	Gens    Generations // that have the method
+	Missing bool        // the back has no such method
+	Bridge  *Bridge     // how it is served all the same; nil: it is not
 
 	call, reply *shape // for Explain
 }

@@ -309,6 +309,9 @@ func (b *Binding) How() How {
 // that catalog, and the reply carries its name.
 func (b *Binding) Hinted() bool { return b.rel != nil }
 
+// Ats says whether a name came as "@cat#db", which no client before Hive 3 writes.
+func (b *Binding) Ats() bool { return b.ats }
+
 // Catalog is where Route sent the call.
 func (b *Binding) Catalog() *Catalog { return b.cat }
 
