@@ -87,6 +87,10 @@ func recPlans(t *testing.T, plans map[string]*profiles.Plans, m *recMessage, fro
 // recThereAndBack renames a message and back, and counts what it renamed.
 func recThereAndBack(run *recRun, p *profiles.Plans, m *recMessage) (int, error) {
 	plan := p.Method([]byte(m.Method))
+	plain, err := run.whole(m.Bytes, m.call, p, plan, nil) // a required field that the version lacks is added
+	if err != nil {
+		return 0, err
+	}
 	there, back := &recNames{prefix: "p__", all: true}, &recNames{prefix: "p__", all: true, remove: true}
 	out, err := run.whole(m.Bytes, m.call, p, plan, there)
 	if err != nil {
@@ -95,13 +99,13 @@ func recThereAndBack(run *recRun, p *profiles.Plans, m *recMessage) (int, error)
 	if run.k.Unseen > 0 {
 		return 0, fmt.Errorf("%d planned values of another type", run.k.Unseen)
 	}
-	if bytes.Equal(out, m.Bytes) != (there.edits == 0) {
+	if bytes.Equal(out, plain) != (there.edits == 0) {
 		return 0, fmt.Errorf("%d names edited, yet bytes are equal: %v", there.edits, there.edits != 0)
 	}
 	if out, err = run.whole(out, m.call, p, plan, back); err != nil {
 		return 0, fmt.Errorf("back: %w", err)
 	}
-	return there.edits, sweepSame("there and back", out, m.Bytes)
+	return there.edits, sweepSame("there and back", out, plain)
 }
 
 // TestRecordingsHoldKnownFields: read and written by the sender's own
