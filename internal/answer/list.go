@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,16 +15,15 @@ var be = binary.BigEndian
 //
 //	header | 0f 00 00 type(1) count(4) | elements | 00
 type list struct {
-	elem  frame.Type
 	count int
 	body  []byte // the elements
 }
 
 var errNoList = errors.New("reply is no list")
 
-// readList takes a whole REPLY apart. ok is false for exceptions, declared
-// ones or others.
-func readList(msg []byte, method string) (l list, ok bool, err error) {
+// readList takes a whole REPLY apart whose list has elements of type elem. ok
+// is false for exceptions, declared ones or others.
+func readList(msg []byte, method string, elem frame.Type) (l list, ok bool, err error) {
 	at := 12 + len(method)
 	if len(msg) < at+1 {
 		return l, false, errNoList
@@ -44,25 +44,32 @@ func readList(msg []byte, method string) (l list, ok bool, err error) {
 	if b[0] != frame.List {
 		return l, false, fmt.Errorf("%w: a %s", errNoList, frame.TypeName(b[0]))
 	}
-	return list{b[3], int(be.Uint32(b[4:])), b[8 : len(b)-1]}, true, nil
+	w := frame.NewWindow(bytes.NewReader(b[3:]), nil)
+	defer w.Park()
+	w.Start(0, len(b))
+	if err := w.Skip(frame.List, 0); err != nil {
+		return l, false, fmt.Errorf("%w: %w", errNoList, err)
+	}
+	end := 3 + int(w.Pos())
+	if end != len(b)-1 || b[end] != frame.Stop { // a field that nobody knows cannot be merged
+		return l, false, fmt.Errorf("%w: %d bytes behind it", errNoList, len(b)-1-end)
+	}
+	l = list{int(be.Uint32(b[4:])), b[8:end]}
+	if l.count > 0 && b[3] != elem {
+		return l, false, fmt.Errorf("%w of %ss: elements are %ss", errNoList, frame.TypeName(elem), frame.TypeName(b[3]))
+	}
+	return l, true, nil
 }
 
-// names are the elements of a list of strings.
-func (l list) names() ([]string, error) {
-	var out []string
+// appendTo appends the elements of a list of strings.
+func (l list) appendTo(names []string) []string {
 	b := l.body
-	for i := 0; i < l.count; i++ {
-		if len(b) < 4 || l.elem != frame.String {
-			return nil, errNoList
-		}
-		n := int(be.Uint32(b))
-		if n < 0 || len(b)-4 < n {
-			return nil, errNoList
-		}
-		out = append(out, string(b[4:4+n]))
-		b = b[4+n:]
+	for range l.count {
+		n := 4 + int(be.Uint32(b))
+		names = append(names, string(b[4:n]))
+		b = b[n:]
 	}
-	return out, nil
+	return names
 }
 
 // appendNames appends a result struct with a list of strings.

@@ -45,17 +45,18 @@ func everywhere(c *session.Call) []session.Asked {
 
 // ask collects the catalogs' lists. done says that the client has its answer
 // already: the only catalog's, or a failure.
-func ask(c *session.Call) (lists []list, done bool) {
+func ask(c *session.Call, elem frame.Type) (lists []list, done bool) {
 	if r := c.Names().Refused(); r != nil {
 		c.Refuse(r)
 		return nil, true
 	}
 	parts := c.Fanout(everywhere(c))
 	var bad *session.Part
+	var without []string
 	for i := range parts {
 		p := &parts[i]
 		if p.Err == nil {
-			l, ok, err := readList(p.Message, c.Method())
+			l, ok, err := readList(p.Message, c.Method(), elem)
 			if ok {
 				lists = append(lists, l)
 				continue
@@ -65,16 +66,21 @@ func ask(c *session.Call) (lists []list, done bool) {
 		if bad == nil {
 			bad = p
 		}
-		if c.Env().Limits.Lenient {
-			c.Degraded()
-			c.Env().Metrics.FanoutDegraded(p.Catalog.Name)
+		without = append(without, p.Catalog.Name)
+	}
+	if bad != nil && c.Env().Limits.Lenient && len(lists) > 0 {
+		c.Degraded()
+		for _, name := range without {
+			c.Env().Metrics.FanoutDegraded(name)
+			c.Env().Log.Warn().Str("method", c.Method()).Str("catalog", name).Msg("merged answer does without a catalog")
 		}
+		return lists, false
 	}
 	switch {
 	case bad == nil && len(parts) == 1:
 		c.Raw(parts[0].Message)
 		return nil, true
-	case bad == nil || c.Env().Limits.Lenient && len(lists) > 0:
+	case bad == nil:
 		return lists, false
 	case bad.Err != nil:
 		c.Unreachable(bad.Catalog, bad.Err)
@@ -86,17 +92,13 @@ func ask(c *session.Call) (lists []list, done bool) {
 
 // mergeNames answers with the names of all catalogs, sorted, each once.
 func mergeNames(c *session.Call) error {
-	lists, done := ask(c)
+	lists, done := ask(c, frame.String)
 	if done {
 		return nil
 	}
 	var names []string
 	for _, l := range lists {
-		n, err := l.names()
-		if err != nil {
-			return err
-		}
-		names = append(names, n...)
+		names = l.appendTo(names)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -107,20 +109,17 @@ func mergeNames(c *session.Call) error {
 // mergeRows answers with the elements of all catalogs' lists one after the
 // other.
 func mergeRows(c *session.Call) error {
-	lists, done := ask(c)
+	lists, done := ask(c, frame.Struct)
 	if done {
 		return nil
 	}
+	count := 0
+	for _, l := range lists {
+		count += l.count
+	}
 	c.Reply(func(dst []byte) []byte {
-		all := list{elem: frame.Struct}
-		for _, l := range lists {
-			if l.count > 0 {
-				all.elem = l.elem
-				all.count += l.count
-			}
-		}
-		dst = append(dst, frame.List, 0, 0, all.elem)
-		dst = be.AppendUint32(dst, uint32(all.count))
+		dst = append(dst, frame.List, 0, 0, frame.Struct)
+		dst = be.AppendUint32(dst, uint32(count))
 		for _, l := range lists {
 			dst = append(dst, l.body...)
 		}

@@ -41,11 +41,12 @@ type Gateway struct {
 	clients  atomic.Int64
 	away     atomic.Int64 // clients being turned away
 
-	mu       sync.Mutex // guards sessions
+	mu       sync.Mutex // guards sessions: those with a place, and those being turned away
 	sessions map[*session.Session]struct{}
 	running  sync.WaitGroup // sessions and accept loops
 	probing  sync.WaitGroup
-	stop     context.CancelFunc // ends probes
+	life     context.Context    // of what the gateway asks metastores itself
+	stop     context.CancelFunc // ends it
 }
 
 // New makes a gateway; Start opens its listeners.
@@ -55,9 +56,10 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 		return nil, err
 	}
 	g := &Gateway{cfg: cfg, log: log, version: version, started: time.Now(), table: table, budget: newBudget(cfg),
-		metrics:  metrics.New(metrics.Options{Prefix: cfg.MetricsPrefix, Version: version}),
 		dialer:   net.Dialer{Timeout: 10 * time.Second},
 		sessions: map[*session.Session]struct{}{}, envs: map[string]*session.Env{}}
+	g.metrics = metrics.New(metrics.Options{Prefix: cfg.MetricsPrefix, Version: version, Held: g.budget.Used})
+	g.life, g.stop = context.WithCancel(context.Background())
 	for _, l := range cfg.Listeners {
 		if g.envs[l.FrontendProfile] == nil {
 			if g.envs[l.FrontendProfile], err = g.env(l.FrontendProfile); err != nil {
@@ -90,9 +92,7 @@ func (g *Gateway) Start() error {
 		}
 		g.log.Info().Str("addr", g.admin.Addr().String()).Msg("admin listener")
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	g.stop = cancel
-	g.probeAll(ctx)
+	g.probeAll(g.life)
 	for _, l := range g.listeners {
 		g.running.Add(1)
 		go func() {
@@ -156,6 +156,7 @@ func (g *Gateway) finish(ctx context.Context) error {
 	}
 	g.metrics.Drained("cut")
 	g.log.Error().Int64("clients", g.clients.Load()).Msg("drain: time is over, cutting")
+	g.stop()
 	g.each((*session.Session).Cut)
 	<-done
 	return ErrCut

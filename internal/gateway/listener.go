@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"time"
 
 	"hmsgate/internal/config"
@@ -17,6 +18,9 @@ type listener struct {
 	env *session.Env
 	opt session.Options
 }
+
+// current is the environment of the listener's sessions.
+func (l *listener) current() *session.Env { return l.env }
 
 // Places for clients that are told that there is no place, and how long one
 // may take to hear it. Beyond them the connection is closed without a word.
@@ -68,39 +72,46 @@ func (g *Gateway) admit(l *listener, conn net.Conn) {
 		k := l.cfg.KeepAlive
 		_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: k.Enabled, Idle: k.Idle, Interval: k.Interval, Count: k.Count})
 	}
-	s := session.New(func() *session.Env { return l.env }, conn, l.opt)
-	if n := g.cfg.Limits.Connections; n > 0 && g.clients.Load() >= int64(n) {
+	s := session.New(l.current, conn, l.opt)
+	if n := g.clients.Add(1); g.cfg.Limits.Connections > 0 && n > int64(g.cfg.Limits.Connections) {
+		g.clients.Add(-1)
 		g.turnAway(s)
 		return
 	}
-	g.clients.Add(1)
 	g.metrics.ClientOpened()
-	g.running.Add(1)
-	g.mu.Lock()
-	g.sessions[s] = struct{}{}
-	g.mu.Unlock()
+	g.enter(s)
 	go func() {
-		defer g.left(s)
+		defer func() {
+			g.clients.Add(-1)
+			g.metrics.ClientClosed()
+			g.leave(s)
+		}()
 		defer g.survive(s)
 		s.Run()
 	}()
 }
 
-// survive keeps one client's defect from taking the others down.
-func (g *Gateway) survive(s *session.Session) {
-	if v := recover(); v != nil {
-		g.log.Error().Interface("panic", v).Stack().Msg("session ended by a defect of the gateway: please report it")
-		s.Cut()
-	}
+// enter and leave keep the list of sessions that a drain wakes and cuts.
+func (g *Gateway) enter(s *session.Session) {
+	g.running.Add(1)
+	g.mu.Lock()
+	g.sessions[s] = struct{}{}
+	g.mu.Unlock()
 }
 
-func (g *Gateway) left(s *session.Session) {
+func (g *Gateway) leave(s *session.Session) {
 	g.mu.Lock()
 	delete(g.sessions, s)
 	g.mu.Unlock()
-	g.clients.Add(-1)
-	g.metrics.ClientClosed()
 	g.running.Done()
+}
+
+// survive keeps one client's defect from taking the others down.
+func (g *Gateway) survive(s *session.Session) {
+	if v := recover(); v != nil {
+		g.log.Error().Str("panic", fmt.Sprint(v)).Str("stack", string(debug.Stack())).Msg("session ended by a defect of the gateway: please report it")
+		s.Cut()
+	}
 }
 
 func (g *Gateway) turnAway(s *session.Session) {
@@ -110,9 +121,9 @@ func (g *Gateway) turnAway(s *session.Session) {
 		s.Cut()
 		return
 	}
-	g.running.Add(1)
+	g.enter(s)
 	go func() {
-		defer g.running.Done()
+		defer g.leave(s)
 		defer g.away.Add(-1)
 		defer g.survive(s)
 		s.TurnAway("too many clients (limits.connections)", awayPatience)

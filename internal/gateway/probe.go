@@ -108,7 +108,7 @@ func (g *Gateway) identify(ctx context.Context, h *health) (label, version strin
 
 // alive asks a metastore whether it is well.
 func (g *Gateway) alive(u *route.URI, catalog int) bool {
-	ask, done, err := g.asker(context.Background(), u, catalog)
+	ask, done, err := g.asker(g.life, u, catalog)
 	if err != nil {
 		return false
 	}

@@ -35,6 +35,8 @@ var (
 type Options struct {
 	Prefix  string // DefaultPrefix when empty
 	Version string // label of build_info
+	// Held is the number of bytes held in memory now, asked at each scrape; nil for none.
+	Held func() int64
 }
 
 // A Registry owns the metrics of one process. It is safe for concurrent use.
@@ -47,7 +49,7 @@ type Registry struct {
 
 	ambiguous, shadowed, hintWrites prometheus.Counter
 	backendFailures, fanoutDegraded *prometheus.CounterVec
-	clients, held, backendConns     prometheus.Gauge
+	clients, backendConns           prometheus.Gauge
 	accepted                        prometheus.Counter
 	refused, unexpected, drains     closed
 }
@@ -60,6 +62,11 @@ func New(o Options) *Registry {
 	f := factory{prom: prometheus.NewRegistry(), prefix: o.Prefix}
 	f.prom.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if o.Held == nil {
+		o.Held = func() int64 { return 0 }
+	}
+	f.prom.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: o.Prefix + "held_bytes",
+		Help: "Bytes of messages held in memory until they are whole."}, func() float64 { return float64(o.Held()) }))
 	bytes := f.counters("bytes_total", "Bytes of calls read from clients and of replies written to them.", "direction")
 	build := f.gauges("build_info", "Constant 1, labelled with the version.", "version", "go_version")
 	build.WithLabelValues(o.Version, runtime.Version()).Set(1)
@@ -81,7 +88,6 @@ func New(o Options) *Registry {
 		fanoutDegraded:  f.counters("fanout_degraded_total", "Merged answers that had to do without a catalog.", "catalog"),
 		clients:         f.gauge("client_connections", "Open client connections."),
 		backendConns:    f.gauge("backend_connections", "Open backend connections."),
-		held:            f.gauge("held_bytes", "Bytes of messages held in memory until they are whole."),
 		accepted:        f.counter("client_connections_total", "Accepted client connections."),
 		refused: f.closed("client_connections_refused_total", "Client connections closed at the door.",
 			"reason", refusals),
@@ -109,9 +115,6 @@ func (r *Registry) Refused(reason string) { r.refused.inc(reason) }
 
 // Unexpected counts a connection closed for its first bytes, by the name of the frame.Peer it seems to be.
 func (r *Registry) Unexpected(kind string) { r.unexpected.inc(kind) }
-
-// Held adds to, or with a negative number takes from, the bytes held in memory.
-func (r *Registry) Held(n int64) { r.held.Add(float64(n)) }
 
 // Ambiguous counts a call refused because it names two catalogs.
 func (r *Registry) Ambiguous() { r.ambiguous.Inc() }
