@@ -130,7 +130,7 @@ func through(t *testing.T, p *Plan, r RootID, n Names, msg []byte) run {
 	want := held(t, msg, p, r, n)
 	step := 1
 	if len(msg) > 4<<10 {
-		step = len(msg)/50 + 1
+		step = len(msg)/30 + 1
 	}
 	same := func(how string, got run) {
 		t.Helper()
@@ -140,6 +140,10 @@ func through(t *testing.T, p *Plan, r RootID, n Names, msg []byte) run {
 	}
 	for cut := 0; cut < len(msg); cut += step {
 		same(fmt.Sprintf("cut at %d", cut), emit(wiretest.Chunks(msg, cut), p, r, n, cut%2 == 1))
+	}
+	if len(msg) > 20<<10 {
+		same("in small pieces", emit(wiretest.RandomChunks(msg, 1, 700), p, r, n, true))
+		return want
 	}
 	same("bytewise", emit(wiretest.OneByte(msg), p, r, n, false))
 	same("bytewise, lazy", emit(wiretest.OneByte(msg), p, r, n, true))
