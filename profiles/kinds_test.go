@@ -161,7 +161,7 @@ func places(side, method string, sh *shape) []string {
 	var out []string
 	for _, r := range tr.rows {
 		what, _, _ := strings.Cut(r[3], ",")
-		if k, ok := rewrite.ParseKind(what); ok && !k.Number() && k != rewrite.TableMaybe {
+		if k, ok := rewrite.ParseKind(what); ok && !k.Number() && !k.Long() && k != rewrite.TableMaybe {
 			out = append(out, r[0]+"="+what)
 		} else if strings.HasPrefix(what, "see ") {
 			out = append(out, r[0]+".*=recursive")

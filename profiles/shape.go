@@ -52,6 +52,7 @@ type shapeEdge struct {
 type value struct {
 	kind      rewrite.Kind
 	into      *shape
+	object    *shape // of kind Object
 	key, elem *value
 	wire      frame.Type
 }
@@ -167,6 +168,9 @@ func (s *shaper) edges(owner string, fields, there []Field, of func(*Field) rule
 		f := &fields[i]
 		u := of(f)
 		v, err := s.value(f.Type, u)
+		if err == nil {
+			v, err = s.text(owner, f, v)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", owner, f.Name, err)
 		}

@@ -132,14 +132,15 @@ func normal(k rewrite.Kind) string {
 	return strings.TrimSuffix(k.String(), "@")
 }
 
-// kinds lists the planned kinds below a shape, in the order of fields.
+// kinds lists the planned kinds below a shape, in the order of fields; texts
+// are no names.
 func kinds(sh *shape) []string {
 	tr := tree{}
 	tr.shape(sh, "", "")
 	var out []string
 	for _, r := range tr.rows {
 		what, _, _ := strings.Cut(r[3], ",")
-		if k, ok := rewrite.ParseKind(what); ok {
+		if k, ok := rewrite.ParseKind(what); ok && !k.Long() {
 			out = append(out, normal(k))
 		}
 	}

@@ -28,6 +28,7 @@ func (b *Builder) Build() (*Plan, error) {
 			return nil, err
 		}
 	}
+	c.texts()
 	for len(c.todo) > 0 {
 		id := c.todo[0]
 		c.todo = c.todo[1:]
@@ -90,6 +91,25 @@ func (c *compiler) below(a *Action, in []bool, holds func(*Action) bool) bool {
 		return c.below(a.Elem, in, holds) || c.below(a.Key, in, holds)
 	}
 	return false
+}
+
+// texts takes over what is planned inside of texts.
+func (c *compiler) texts() {
+	c.p.params = c.b.pars
+	for _, p := range c.p.params {
+		c.p.longest = max(c.p.longest, len(p.key))
+	}
+	c.p.keys = make(map[string]key, len(c.b.keys))
+	for _, s := range c.b.keys {
+		k := key{kind: s.kind, node: none}
+		if s.kind == Object {
+			if !c.live[s.node] {
+				continue
+			}
+			k.node = c.at(s.node)
+		}
+		c.p.keys[s.key] = k
+	}
 }
 
 func (c *compiler) root(r *rootSpec) error {
@@ -280,8 +300,10 @@ func (c *compiler) action(typ frame.Type, a *Action) (edge, error) {
 	var err error
 	switch a.Do {
 	case Name:
-		if a.Kind.Opaque() || a.Kind == None {
+		if a.Kind.Opaque() || a.Kind == None || a.Kind == Object && !c.live[a.Node] {
 			e.do, e.kind = Keep, None
+		} else if a.Kind == Object {
+			e.next = c.at(a.Node)
 		}
 	case Into:
 		if c.useful[a.Node] {
@@ -311,8 +333,11 @@ func (a *Action) check(typ frame.Type) error {
 	want := []frame.Type{typ}
 	switch a.Do {
 	case Name:
-		if want[0] = frame.String; a.Kind.Number() {
+		switch want[0] = frame.String; {
+		case a.Kind.Number():
 			want[0] = frame.I64
+		case a.Kind == TableParams:
+			want[0] = frame.Map
 		}
 		if a.Kind.Opaque() || a.Kind == None {
 			want[0] = typ // any: it is copied
@@ -349,7 +374,7 @@ func (a *Action) check(typ frame.Type) error {
 		return errors.New("an enum is mapped or wrapped, not both")
 	case a.Repeat && typ == frame.Stop:
 		return errors.New("only values of one wire type can be compared") // equal bytes of another type may be longer
-	case a.Verdict && (a.Do != Name || a.Kind.Number() || a.Kind.Opaque()):
+	case a.Verdict && (a.Do != Name || a.Kind.Number() || a.Kind >= SQL):
 		return errors.New("a verdict needs a name")
 	}
 	return nil

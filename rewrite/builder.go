@@ -48,7 +48,7 @@ type EnumPair struct{ From, To int32 }
 type Action struct {
 	Do   Do
 	Kind Kind    // Name
-	Node NodeID  // Into
+	Node NodeID  // Into, and Name of kind Object
 	Elem *Action // Each: list and set elements, map values
 	Key  *Action // Each: map keys
 	Enum []EnumPair
@@ -91,7 +91,15 @@ type Action struct {
 type Builder struct {
 	nodes []*nodeSpec
 	roots []rootSpec
+	keys  []keySpec
+	pars  []param
 	err   error
+}
+
+type keySpec struct {
+	key  string
+	kind Kind
+	node NodeID
 }
 
 type nodeSpec struct {
@@ -162,4 +170,13 @@ func (b *Builder) Root(n NodeID) RootID { return b.RootAs(n, "", nil, nil) }
 func (b *Builder) RootAs(n NodeID, rename string, open, close []byte) RootID {
 	b.roots = append(b.roots, rootSpec{n, rename, open, close})
 	return RootID(len(b.roots) - 1)
+}
+
+// Key plans one key of JSON messages: its value, or each string of a list, is
+// a name of kind k or, for Object, the struct that n stands for.
+func (b *Builder) Key(key string, k Kind, n NodeID) { b.keys = append(b.keys, keySpec{key, k, n}) }
+
+// Param plans one key of string maps of kind TableParams.
+func (b *Builder) Param(key string, k Kind) {
+	b.pars = append(b.pars, param{key, edge{typ: frame.String, do: Name, kind: k}})
 }

@@ -3,8 +3,8 @@ package rewrite
 // Kind says what a planned value is, and so how the other side writes it.
 type Kind uint8
 
-// The closed list of kinds. The first group is edited in the stream; the
-// second passes untouched (its rewriting needs more than a splice).
+// The closed list of kinds. The first group is edited in the stream, the
+// second held whole and edited where Names wants it (Texts); the third passes.
 const (
 	None          Kind = iota
 	DB                 // database name, plain
@@ -20,16 +20,21 @@ const (
 	DBPart             // the db of "@cat#db", for an interface that has a field for each part
 	CatPart            // the catalog of "@cat#db"; nothing when there is none
 	AtDB               // a db whose catalog the call has in another field, written "@cat#db"
+	DBRef              // a db that a text refers to: may be another catalog's, and then stays external
 	LockID             // i64 ids that belong to one backend
 	TxnID
 	WriteID
 	CompactionID
 
-	SQL          // view and procedure text
-	Params       // string map, some of whose values name databases
-	ParamsText   // the same map as one string
-	JSON         // notification and write-event bodies
-	PropertyPath // property-store keys
+	SQL         // view and procedure text
+	SQLOriginal // a view's text as its author wrote it; the engine reads the other one
+	TableParams // string map, some of whose values name databases (Builder.Param)
+	JSON        // notification bodies (Builder.Key)
+	Object      // a struct as Thrift's JSON protocol writes it
+
+	Params       // string map without databases that anybody resolves
+	ParamsText   // the same as one string
+	PropertyPath // property-store keys; properties live in the default catalog
 	Text         // prose for people
 	kinds
 )
@@ -39,7 +44,8 @@ var kindNames = [kinds]string{
 	TableFull: "table_full", TableMaybe: "table_maybe", WriteIDs: "writeid_list", WriteIDsMulti: "writeid_multi",
 	Policy: "repl_policy", LockID: "lock_id", TxnID: "txn_id", WriteID: "write_id", CompactionID: "compaction_id",
 	DBPart: "db_part", CatPart: "cat_part", AtDB: "at_db",
-	SQL: "sql", Params: "params", ParamsText: "params_text", JSON: "json", PropertyPath: "property_path", Text: "text",
+	DBRef: "db_ref", SQL: "sql", SQLOriginal: "sql_original", TableParams: "table_params", Object: "object",
+	Params: "params", ParamsText: "params_text", JSON: "json", PropertyPath: "property_path", Text: "text",
 }
 
 func (k Kind) String() string {
@@ -60,7 +66,10 @@ func ParseKind(s string) (Kind, bool) {
 }
 
 // Opaque kinds pass untouched.
-func (k Kind) Opaque() bool { return k >= SQL }
+func (k Kind) Opaque() bool { return k >= Params }
+
+// Long kinds are texts that hold names; routing does not look into them.
+func (k Kind) Long() bool { return k >= SQL && k <= Object }
 
 // Number says whether values of the kind are i64 ids, not strings.
 func (k Kind) Number() bool { return k >= LockID && k <= CompactionID }

@@ -13,7 +13,10 @@ type Plan struct {
 	tables  []span // enum tables as ranges of enums
 	words   []span // in lits: keys to find
 	roots   []root
-	names   []string // of nodes, for people
+	keys    map[string]key // of JSON messages
+	params  []param        // of string maps of kind TableParams
+	longest int            // key in params
+	names   []string       // of nodes, for people
 }
 
 // none marks the absence of a node.
@@ -47,7 +50,7 @@ type edge struct {
 	when  When
 	flags uint16
 	id    int16  // new field id, with edgeRenumber
-	next  uint16 // node (Into), edge of elements and map values (Each), word (Find), test (guard)
+	next  uint16 // node (Into, Object), edge of elements and map values (Each), word (Find), test (guard)
 	key   uint16 // edge of map keys (Each)
 	arg   uint16 // memo slot (Repeat), enum table (Map), inner id (Wrap), second id (Split), guard
 	alt   uint16 // edge for the same id with another type or condition
@@ -84,6 +87,17 @@ type root struct {
 	open   span
 	close  span
 	edits  bool // something is edited that is no name
+}
+
+// key is one key of JSON messages, param one of string maps.
+type key struct {
+	kind Kind
+	node uint16 // Object
+}
+
+type param struct {
+	key  string
+	edge edge
 }
 
 func (p *Plan) lit(s span) []byte { return p.lits[s.at : s.at+s.n] }

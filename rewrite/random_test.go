@@ -97,7 +97,7 @@ func someAction(r *rand.Rand, t frame.Type, nodes []NodeID, namesOnly bool, dept
 	switch t {
 	case frame.String:
 		a = Action{Do: Name, Kind: []Kind{DB, DBAt, Cat, TableFull, WriteIDs, WriteIDsMulti, SQL}[r.Intn(7)]}
-		a.Verdict = one(3) && !a.Kind.Opaque()
+		a.Verdict = one(3) && !a.Kind.Long()
 	case frame.I64:
 		a = Action{Do: Name, Kind: LockID + Kind(r.Intn(4))}
 	case frame.I32:

@@ -22,7 +22,10 @@ func (k *Walker) value(e *edge, t frame.Type, depth int) error {
 		if k.facts == nil && k.names == nil {
 			return k.w.Skip(t, depth)
 		}
-		if e.kind.Number() {
+		if e.kind >= LockID {
+			if e.kind.Long() {
+				return k.long(e, t, depth)
+			}
 			return k.number(e)
 		}
 		return k.name(e)
