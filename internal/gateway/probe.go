@@ -92,8 +92,18 @@ func (g *Gateway) probeOnce(ctx context.Context, h *health) bool {
 	if !fixed {
 		h.uri.SetProfile(label)
 	}
+	g.warm(label)
 	h.success, h.latency, h.err, h.version = time.Now(), time.Since(began), "", version
 	return true
+}
+
+// warm compiles what calls to a version of metastore need.
+func (g *Gateway) warm(label string) {
+	for front, e := range g.envs {
+		if err := e.Warm(label); err != nil {
+			g.log.Error().Err(err).Str("front", front).Str("profile", label).Msg("plans")
+		}
+	}
 }
 
 // identify asks a metastore who it is.

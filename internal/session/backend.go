@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
 	"hmsgate/frame"
+	"hmsgate/profiles"
 	"hmsgate/route"
 )
 
@@ -31,8 +31,10 @@ type backend struct {
 	win    frame.Window
 	frames *frame.FrameReader // set when the backend speaks framed
 	used   time.Time
-	told   int  // messages of the preamble it has had
-	at     bool // reads "@cat#db"
+	told   int                                  // messages of the preamble it has had
+	at     bool                                 // reads "@cat#db"
+	label  string                               // of the interface version it speaks
+	plans  [profiles.Since4 + 1]*profiles.Plans // by what the client has shown
 }
 
 // backend gives the connection to a catalog, dialled, alive and told who the
@@ -94,7 +96,7 @@ func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend
 		return nil, err
 	}
 	label, _ := uri.Profile()
-	b := &backend{cat: cat, uri: uri, at: !strings.HasPrefix(label, "apache-2.")}
+	b := &backend{cat: cat, uri: uri, label: label, at: profiles.GenerationOf(label) != profiles.Gen2}
 	b.link = backLink{link: newLink(conn, s.opt.Idle), caller: &s.client.link}
 	if e.Targets[index].Framed {
 		b.frames = frame.NewFrameReader(&b.link, e.Limits.Frame)

@@ -8,7 +8,6 @@ import (
 	"hmsgate/frame"
 	"hmsgate/internal/metrics"
 	"hmsgate/profiles"
-	"hmsgate/rewrite"
 	"hmsgate/route"
 )
 
@@ -35,6 +34,7 @@ type Call struct {
 	threw bool      // the reply was an exception of any kind
 	void  bool      // the client left before the call was whole: it counts for nothing
 	tries int
+	way   way // how it travels, once its backend is known
 
 	status  metrics.Status
 	fanned  bool
@@ -208,6 +208,7 @@ func (s *Session) walk(c *Call) error {
 	for _, f := range s.facts.List() {
 		s.bind.Add(f.Kind, s.in.At(f.Off, f.Len))
 	}
+	s.shown(c)
 	return err
 }
 
@@ -261,21 +262,6 @@ func (e *Env) indexOf(cat *route.Catalog) int {
 		}
 	}
 	return -1
-}
-
-// plan is the pair of entry points for a call's bytes.
-func (c *Call) plan() (p *rewrite.Plan, r rewrite.RootID) {
-	if c.m == nil {
-		return c.s.env.copying, 0
-	}
-	return c.s.env.Plans.Call, c.m.CallRoot
-}
-
-func (c *Call) replyPlan() (p *rewrite.Plan, r rewrite.RootID) {
-	if c.m == nil || c.app {
-		return c.s.env.copying, 0
-	}
-	return c.s.env.Plans.Reply, c.m.ReplyRoot
 }
 
 // account counts the call and writes its line.

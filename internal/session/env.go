@@ -65,9 +65,11 @@ type Env struct {
 	// before it is closed. Prepare sets them; tests change them.
 	stale, keep time.Duration
 
-	methods map[string]*method
-	counts  *metrics.Table
-	copying *rewrite.Plan // copies any body unseen
+	methods  map[string]*method
+	programs map[string]Answer
+	versions *versions
+	counts   *metrics.Table
+	copying  *rewrite.Plan // copies any body unseen
 }
 
 // method is everything about a method that a call needs, found by one look-up.
@@ -88,6 +90,11 @@ func (e *Env) Prepare(answers map[string]Answer) error {
 	if e.stale == 0 {
 		e.stale, e.keep = staleAfter, backendIdle
 	}
+	var err error
+	if e.versions, err = newVersions(e.Plans.Front); err != nil {
+		return err
+	}
+	e.programs = answers
 	names := e.Plans.Methods()
 	e.methods = make(map[string]*method, len(names))
 	for i, name := range names {
@@ -107,7 +114,6 @@ func (e *Env) Prepare(answers map[string]Answer) error {
 	e.counts = e.Metrics.Table(names, cats)
 	b := rewrite.NewBuilder()
 	b.Root(b.Node("any"))
-	var err error
 	e.copying, err = b.Build()
 	return err
 }

@@ -30,6 +30,9 @@ func (s *Session) forward(c *Call) {
 			return
 		}
 		b.link.until = c.until
+		if !s.choose(c, b) {
+			return
+		}
 		sent, again := s.send(c, b)
 		if again {
 			continue
@@ -162,6 +165,9 @@ func (s *Session) emit(c *Call, b *backend, o *outgoing) error {
 		return err
 	}
 	c.in = s.in.Pos()
+	if o.late == nil && s.walker.Guards != 0 {
+		o.late = c.missed(s.walker.Guards)
+	}
 	if o.late != nil {
 		return nil
 	}
@@ -174,7 +180,7 @@ func (s *Session) callNames(c *Call, b *backend, o *outgoing) rewrite.Names {
 		return nil
 	}
 	names := s.bind.Call(b.at)
-	if same, _ := s.bind.Identity(); same && c.whole && !s.facts.Over {
+	if same, _ := s.bind.Identity(); same && c.whole && !s.facts.Over && c.way.as == nil {
 		return nil
 	}
 	s.late = lateNames{names, o}
@@ -234,7 +240,7 @@ func (s *Session) reply(c *Call, b *backend) (ok bool, err error) {
 	if c.m != nil && p != s.env.copying {
 		names = s.bind.Reply()
 		if _, same := s.bind.Identity(); same {
-			names = nil
+			names = nil // what changes besides names needs none
 		}
 	}
 	size := int64(-1)
@@ -276,7 +282,7 @@ func (s *Session) head(c *Call, w *frame.Window) error {
 	if err != nil {
 		return err
 	}
-	if h.Type != frame.Reply && h.Type != frame.Exception || h.Seq != c.seq || string(h.Method) != c.Method() {
+	if h.Type != frame.Reply && h.Type != frame.Exception || h.Seq != c.seq || !c.sentAs(h.Method) {
 		return errReply
 	}
 	if err := w.Need(1); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hmsgate/frame"
+	"hmsgate/profiles"
 	"hmsgate/rewrite"
 	"hmsgate/route"
 )
@@ -33,7 +34,9 @@ type Session struct {
 	walker rewrite.Walker
 	facts  rewrite.Facts
 	bind   route.Binding
-	call   Call
+	// possible are the generations that the client may still be of.
+	possible profiles.Generations
+	call     Call
 
 	backs    []*backend   // by catalog; dialled on first use
 	opened   atomic.Int32 // of backs; a fan-out dials several at once
@@ -57,6 +60,7 @@ func New(env func() *Env, conn net.Conn, opt Options) *Session {
 	s := &Session{env: e, next: env, opt: opt}
 	s.client = clientLink{link: newLink(conn, opt.Idle), s: s}
 	s.in.Reset(&s.client, e.Budget)
+	s.possible = profiles.AnyGen
 	s.visit = func(v []byte) error { s.bind.AddUnknown(v); return nil }
 	s.idle.Store(true)
 	return s

@@ -72,3 +72,12 @@ func textShareTooLarge(method, catalog string) string {
 func textReplyTooLarge(method string, limit int) string {
 	return fmt.Sprintf("the reply to %s is larger than the frame limit of %d bytes (limits.frame-bytes)", method, limit)
 }
+
+// textNever is what a real metastore says of a method it does not have
+// (Apache Thrift, TBaseProcessor.process): clients take it for that.
+func textNever(method string) string { return fmt.Sprintf("Invalid method name: '%s'", method) }
+
+// textLoss: the backend's version would lose something that matters.
+func textLoss(method, catalog, reason string) string {
+	return fmt.Sprintf("%s cannot be served by the version of catalog '%s': %s", method, catalog, reason)
+}

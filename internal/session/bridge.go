@@ -1,0 +1,204 @@
+package session
+
+import (
+	"sync"
+
+	"hmsgate/profiles"
+	"hmsgate/rewrite"
+	"hmsgate/route"
+)
+
+// way is how a call travels to a backend: by the plans of that backend's
+// version, as itself or as another method.
+type way struct {
+	plans *profiles.Plans
+	m     *profiles.MethodPlan
+	as    *profiles.Candidate // nil: as itself
+}
+
+// versions are the plans of all backend versions met so far, compiled on first
+// sight. One front has one.
+type versions struct {
+	front *profiles.Inventory
+	mu    sync.Mutex // guards made
+	made  map[versionKey]*profiles.Plans
+}
+
+type versionKey struct {
+	back   string
+	reader profiles.Reader
+}
+
+func newVersions(front string) (*versions, error) {
+	v := &versions{made: map[versionKey]*profiles.Plans{}}
+	var err error
+	if front == profiles.AutoLabel {
+		v.front, err = profiles.AutoInventory()
+	} else {
+		v.front, err = profiles.Load(front)
+	}
+	return v, err
+}
+
+// plans are those for a backend's label and what the client has shown.
+func (v *versions) plans(back string, r profiles.Reader) (*profiles.Plans, error) {
+	if v.front.Label != profiles.AutoLabel {
+		r = profiles.Unsure // the listener has said it
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	key := versionKey{back, r}
+	if p := v.made[key]; p != nil {
+		return p, nil
+	}
+	inv, err := profiles.Load(back)
+	if err != nil {
+		return nil, err
+	}
+	p, err := profiles.CompileFor(v.front, inv, r)
+	if err == nil {
+		v.made[key] = p
+	}
+	return p, err
+}
+
+// Warm compiles the plans for a backend's version before a call needs them.
+func (e *Env) Warm(back string) error {
+	for r := profiles.Unsure; r <= profiles.Since4; r++ {
+		if _, err := e.versions.plans(back, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plans are those by which this client's calls go to b.
+func (s *Session) plansFor(b *backend) *profiles.Plans {
+	r := profiles.ReaderOf(s.possible)
+	if p := b.plans[r]; p != nil {
+		return p
+	}
+	p, err := s.env.versions.plans(b.label, r)
+	if err != nil {
+		s.env.Log.Error().Err(err).Str("profile", b.label).Msg("no plans for this version: names only")
+		p = s.env.Plans
+	}
+	b.plans[r] = p
+	return p
+}
+
+// shown narrows down what the client may be by what it just called.
+func (s *Session) shown(c *Call) {
+	if g := s.possible & c.m.Gens; g != 0 {
+		s.possible = g
+	}
+	if g := s.possible &^ profiles.Gen2; g != 0 && s.bind.Ats() {
+		s.possible = g
+	}
+}
+
+// choose decides how the call travels to b. It answers false when the client
+// has got its answer already, or cannot get any.
+func (s *Session) choose(c *Call, b *backend) bool {
+	if c.m == nil {
+		return true
+	}
+	p := s.plansFor(b)
+	c.way = way{plans: p, m: p.List()[c.m.index]}
+	br := c.way.m.Bridge
+	if !c.way.m.Missing || br == nil {
+		return true // what no bridge leads to, the backend itself may refuse
+	}
+	if br.Never != "" {
+		s.refuse(c, &route.Refusal{Exception: route.UnknownMethod, Reason: route.UnknownCall, Text: textNever(c.Method())})
+		c.line(s.env.Log.Warn()).Str("reason", br.Never).Msg("cannot be served by this backend")
+		return false
+	}
+	if br.Program != "" {
+		s.program(c, br.Program)
+		return false
+	}
+	for i := range br.Candidates {
+		c.way.as = &br.Candidates[i]
+		if c.way.as.Unless == 0 {
+			return true
+		}
+		if !c.whole && !s.entire(c) {
+			return false
+		}
+		s.in.Rewind()
+		if _, err := s.walker.Measure(&s.in, p.Call, c.way.as.CallRoot, s.bind.Call(b.at)); err != nil {
+			break // emitting it says what is wrong
+		}
+		if s.walker.Guards&c.way.as.Unless == 0 {
+			break
+		}
+	}
+	return true
+}
+
+// program serves the call by several calls.
+func (s *Session) program(c *Call, name string) {
+	p := s.env.programs[name]
+	if p == nil {
+		s.refuse(c, &route.Refusal{Exception: route.UnknownMethod, Reason: route.UnknownCall, Text: textNever(c.Method())})
+		return
+	}
+	if err := p(c); err != nil {
+		c.close = true
+	}
+}
+
+// missed is the refusal of a call whose emission met a guard: something in it
+// would be lost on the way.
+func (c *Call) missed(guards uint64) *route.Refusal {
+	reason := ""
+	if c.way.as != nil {
+		reason = c.way.as.Reason(guards)
+	}
+	if reason == "" && c.way.plans != nil {
+		reason = c.way.plans.Reason(guards)
+	}
+	if reason == "" {
+		return nil
+	}
+	return &route.Refusal{Exception: route.Meta, Reason: "version", Text: textLoss(c.Method(), c.cat.Name, reason)}
+}
+
+// plan is the pair of entry points for a call's bytes.
+func (c *Call) plan() (p *rewrite.Plan, r rewrite.RootID) {
+	switch {
+	case c.m == nil:
+		return c.s.env.copying, 0
+	case c.way.as != nil:
+		return c.way.plans.Call, c.way.as.CallRoot
+	case c.way.m != nil:
+		return c.way.plans.Call, c.way.m.CallRoot
+	}
+	return c.s.env.Plans.Call, c.m.CallRoot
+}
+
+func (c *Call) replyPlan() (p *rewrite.Plan, r rewrite.RootID) {
+	switch {
+	case c.way.as != nil && c.app:
+		return c.way.plans.Reply, c.way.as.FaultRoot
+	case c.m == nil || c.app:
+		return c.s.env.copying, 0
+	case c.way.as != nil:
+		return c.way.plans.Reply, c.way.as.ReplyRoot
+	case c.way.m != nil:
+		return c.way.plans.Reply, c.way.m.ReplyRoot
+	}
+	return c.s.env.Plans.Reply, c.m.ReplyRoot
+}
+
+// sentAs says whether a reply's method is that of the call as it was sent.
+func (c *Call) sentAs(method []byte) bool {
+	if c.way.as != nil {
+		return string(method) == c.way.as.Call
+	}
+	if c.m == nil {
+		return string(method) == string(c.name)
+	}
+	return string(method) == c.m.Row.Method
+}
