@@ -97,7 +97,8 @@ func TestLockLife(t *testing.T) {
 			return len(r.ok("show_locks", hms.Struct{"rqst": q}).(hms.Struct).List("locks"))
 		}
 		for i, q := range []hms.Struct{{}, {"dbname": "d"}, {"dbname": "d", "tablename": "t"}, {"tablename": "d.t"}, {"dbname": "x"}} {
-			if n, want := show(q), []int{4, 3, 3, 3, 0}[i]; n != want {
+			want := []int{by(label, 4, 4, 5), 3, 3, 3, 0}[i] // 4.1 holds one of its own
+			if n := show(q); n != want {
 				t.Errorf("show_locks %v: got %d, want %d", q, n, want)
 			}
 		}

@@ -57,6 +57,7 @@ type era struct {
 	catalogs bool // 3.0 and later
 	four     bool // 4.0 and later
 	cas      bool // alter_table checks an expected parameter
+	leader   bool // 4.1 and later: the metastore holds a lock of its own
 }
 
 // New makes a server with a default database.
@@ -78,12 +79,13 @@ func New(c Config) *Server {
 	s.codec.AsJava, s.codec.Lax = true, true
 	s.era.catalogs = c.Inventory.Methods["get_catalogs"] != nil
 	s.era.four = c.Inventory.Methods["get_fields_req"] != nil
+	s.era.leader = c.Inventory.Methods["create_database_req"] != nil
 	// 2.3.10 has the check of 4.x, 3.1.3 has not (seen on real servers).
 	s.era.cas = s.era.four || strings.HasSuffix(c.Inventory.Label, "-2.3.10")
 	if s.conf.Version == "" {
 		s.conf.Version = s.realVersion()
 	}
-	s.lock.init()
+	s.lock.init(s)
 	s.txn.init()
 	s.misc.init()
 	s.roles.init()
