@@ -43,7 +43,7 @@ func sweepKinds(t *testing.T) map[string]rewrite.Kind {
 	}
 	for in := bufio.NewScanner(bytes.NewReader(read)); in.Scan(); {
 		if f := strings.Fields(in.Text()); len(f) > 4 && (f[0] == "arg" || f[0] == "struct") {
-			if k, ok := rewrite.ParseKind(f[4]); ok && !k.Opaque() && kinds[f[1]+"."+f[3]] == rewrite.None {
+			if k, ok := rewrite.ParseKind(f[4]); ok && !k.Opaque() && !k.Long() && kinds[f[1]+"."+f[3]] == rewrite.None {
 				kinds[f[1]+"."+f[3]] = k
 				t.Logf("only the other reading has %s %s", f[1]+"."+f[3], k)
 			}
@@ -183,7 +183,7 @@ func (g *sweepMessage) text(t *profiles.TypeRef, place string, nth int) any {
 	switch k := g.kinds[place]; {
 	case t.Name == "binary":
 		return []byte{0x80, 0, 11}
-	case k == rewrite.None, k.Opaque(), k.Number():
+	case k == rewrite.None, k.Opaque(), k.Number(), k.Long():
 		return "x"
 	default:
 		g.used[place] = true
