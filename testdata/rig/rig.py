@@ -8,12 +8,14 @@ import atexit
 import concurrent.futures
 import ctypes
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -66,6 +68,15 @@ def on_signals():
     """Turn the signals that end a program into an orderly exit, so that exit handlers run."""
     for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(s, lambda n, _: sys.exit(128 + n))
+    if os.environ.get("HMSGATE_WITH_PARENT"):
+        threading.Thread(target=watch_parent, args=(os.getppid(),), daemon=True).start()
+
+
+def watch_parent(parent):
+    """End in order when the program that started this one is gone; the test run may be killed."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def free_ports(n):
@@ -229,6 +240,32 @@ def cut(a, b, width=200):
     i = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
     start = max(0, i - 60)
     return tuple(("..." if start else "") + t[start:start + width] + ("..." if len(t) > start + width else "") for t in (a, b))
+
+
+def load_design(*wanted):
+    """Rows of by-design.tsv whose first column is one of these, for compare."""
+    out = []
+    with open(os.path.join(HERE, "by-design.tsv"), encoding="ascii") as f:
+        for line in f:
+            if line.strip() and not line.startswith("#"):
+                where, names, answer, reason = line.rstrip("\n").split("\t")
+                if where in wanted:
+                    out.append((re.compile(names), re.compile(answer), reason))
+    return out
+
+
+def direct_lines(args, work, name, key, run):
+    """The file of a direct run. Servers that are shared keep it: the lines are the same each time."""
+    out = work.file(name + ".direct")
+    kept = os.path.join(args.servers, re.sub(r"[^\w.+-]", "_", "direct-" + key)[:200]) if args.servers else None
+    if kept and os.path.exists(kept):
+        shutil.copy(kept, out)
+        return out
+    run(out)
+    if kept:
+        shutil.copy(out, "%s.%d" % (kept, os.getpid()))
+        os.replace("%s.%d" % (kept, os.getpid()), kept)
+    return out
 
 
 def compare(direct, gateway, design, label, out=sys.stdout):
