@@ -161,6 +161,18 @@ func TestWays(t *testing.T) {
 	}
 }
 
+func TestTrust(t *testing.T) {
+	for _, c := range []struct {
+		strangers float64
+		want      bool
+	}{{0.02, false}, {0.4, true}} {
+		r := run{cells: []cell{{rows: []row{{strangers: c.strangers}, {note: "failed", strangers: 1}}}}}
+		if got := r.trust(); strings.Contains(got, "40 % of it") != c.want || (got != "") != c.want {
+			t.Errorf("strangers %v: got %q, want a warning %v", c.strangers, got, c.want)
+		}
+	}
+}
+
 func TestParseTarget(t *testing.T) {
 	for _, c := range []struct {
 		in   string

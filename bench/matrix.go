@@ -40,15 +40,25 @@ type row struct {
 	note      string // why there are no figures
 }
 
-// A target whose first turn takes longer gets no second.
-const slowTurn = 4 * time.Second
+// A target whose first turn takes longer gets no second, and one whose calls take longer is not asked with more
+// connections.
+const (
+	slowTurn = 4 * time.Second
+	slowCall = 2 * time.Second
+)
 
 func (m *matrix) run(ls []load) []cell {
 	var cells []cell
 	for _, l := range ls {
 		sizes, notes := m.check(l)
 		for _, n := range m.conns {
-			cells = append(cells, m.cell(l, n, sizes, notes))
+			c := m.cell(l, n, sizes, notes)
+			cells = append(cells, c)
+			for _, r := range c.rows {
+				if r.p50 > slowCall {
+					notes[r.target] = fmt.Sprintf("left out, a call took %s with %d connections", short3(r.p50), n)
+				}
+			}
 		}
 	}
 	return cells
@@ -62,9 +72,9 @@ func (m *matrix) check(l load) (sizes map[string]int64, notes map[string]string)
 		p, err := t.probe(l, time.Minute)
 		switch {
 		case err != nil:
-			notes[t.name] = err.Error()
+			notes[t.name] = "failed: " + err.Error()
 		case names >= 0 && p.renamed != names, t.db != dataDB && p.plain != 0:
-			notes[t.name] = fmt.Sprintf("wrong reply: %d names as they must be, want %d; %d of the backend's own", p.renamed, names, p.plain)
+			notes[t.name] = fmt.Sprintf("failed: wrong reply: %d names as they must be, want %d; %d of the backend's own", p.renamed, names, p.plain)
 		default:
 			sizes[t.name], names = p.bytes, p.renamed
 		}
@@ -83,12 +93,12 @@ func (m *matrix) cell(l load, conns int, sizes map[string]int64, notes map[strin
 	}
 	for round := range m.rounds {
 		for _, t := range m.targets {
-			if sizes[t.name] == 0 || round > 0 && turns[t.name][0].elapsed > slowTurn {
+			if notes[t.name] != "" || round > 0 && turns[t.name][0].elapsed > slowTurn {
 				continue
 			}
 			r := drive(t, l, conns, m.dur, sizes[t.name], m.ours)
 			if r.err != nil {
-				notes[t.name] = r.err.Error()
+				notes[t.name] = "failed: " + r.err.Error()
 			}
 			turns[t.name] = append(turns[t.name], r)
 		}
