@@ -22,6 +22,8 @@ const (
 	levelDB    = 1
 	levelTable = 2
 
+	opUnset = 5 // DataOperationType
+
 	acquired = 1
 	waiting  = 2
 )
@@ -30,13 +32,16 @@ const (
 // granted in.
 type lockTable struct{ locks []*heldLock }
 
-// init: 4.1 elects a leader by a lock that is there from the start. Its type is one
+// init: 4.1 elects a leader by locks that are there from the start. Their type is one
 // that 3.1 does not know, so that a client of 3.1 cannot read an unfiltered
 // show_locks (seen).
 func (l *lockTable) init(s *Server) {
-	if s.era.leader {
+	if !s.era.leader {
+		return
+	}
+	for _, task := range []string{"metastore_always_tasks", "metastore_housekeeping"} {
 		l.locks = append(l.locks, &heldLock{id: s.next("lock"), state: acquired, user: "hive", host: "localhost", agent: "Unknown",
-			beat: s.millis(), got: s.millis(), parts: []lockPart{{exclWrite, levelTable, "__metastore_leader_election__", "metastore_always_tasks", ""}}})
+			beat: s.millis(), got: s.millis(), parts: []lockPart{{exclWrite, levelTable, "__metastore_leader_election__", task, ""}}})
 	}
 }
 
@@ -47,6 +52,7 @@ type heldLock struct {
 	user, host, agent string
 	beat, got         int64 // milliseconds
 	parts             []lockPart
+	blocker, part     int64 // what it waits for: id and component of another lock
 }
 
 type lockPart struct {
@@ -98,14 +104,15 @@ func (s *Server) settle(l *heldLock) {
 			continue
 		}
 		for _, a := range l.parts {
-			for _, b := range other.parts {
+			for i, b := range other.parts {
 				if s.conflicts(a.kind, b.kind) && overlap(a, b) {
+					l.blocker, l.part = other.id, int64(i+1)
 					return
 				}
 			}
 		}
 	}
-	l.state, l.got = acquired, s.millis()
+	l.state, l.got, l.blocker, l.part = acquired, s.millis(), 0, 0
 }
 
 func (s *Server) millis() int64 { return s.conf.Clock().UnixMilli() }
@@ -121,6 +128,9 @@ func (s *Server) takeLock(c *call) (any, error) {
 	if len(parts) == 0 || len(c.str("agentinfo")) > 128 { // a column of 128 (seen)
 		return nil, errInternal
 	}
+	if err := s.vague(txn, parts); err != nil {
+		return nil, err
+	}
 	l := &heldLock{id: s.next("lock"), txn: txn, state: waiting, user: c.str("user"), host: c.str("hostname"),
 		agent: c.str("agentinfo"), beat: s.millis()}
 	for _, p := range parts {
@@ -130,6 +140,22 @@ func (s *Server) takeLock(c *call) (any, error) {
 	s.lock.locks = append(s.lock.locks, l)
 	s.settle(l)
 	return hms.Struct{"lockid": l.id, "state": l.state}, nil
+}
+
+// vague: in a transaction a component must say what it is for or whether it is
+// transactional; 3.1.3 trips over one that does not, 4.x says so (seen).
+func (s *Server) vague(txn int64, parts []hms.Struct) error {
+	for _, p := range parts {
+		op := p.Int("operationType")
+		if txn == 0 || !s.era.catalogs || p["isTransactional"] != nil || op != 0 && op != opUnset {
+			continue
+		}
+		if s.era.four {
+			return errInternal
+		}
+		return errHangUp
+	}
+	return nil
 }
 
 func (s *Server) findLock(id int64) *heldLock {
@@ -228,7 +254,7 @@ func (s *Server) showLocks(c *call) (any, error) {
 
 func (s *Server) lockLine(l *heldLock, i int, p lockPart) hms.Struct {
 	e := hms.Struct{"lockid": l.id, "lockIdInternal": int64(i + 1), "dbname": p.db, "state": l.state, "type": p.kind,
-		"lastheartbeat": l.beat, "user": l.user, "hostname": l.host}
+		"txnid": l.txn, "lastheartbeat": l.beat, "user": l.user, "hostname": l.host}
 	if p.table != "" {
 		e["tablename"] = p.table
 	}
@@ -236,10 +262,13 @@ func (s *Server) lockLine(l *heldLock, i int, p lockPart) hms.Struct {
 		e["partname"] = p.partition
 	}
 	if l.txn != 0 {
-		e["txnid"], e["lastheartbeat"] = l.txn, int64(0)
+		e["lastheartbeat"] = int64(0) // the transaction's counts
 	}
 	if l.state == acquired {
 		e["acquiredat"] = l.got
+	}
+	if l.blocker != 0 {
+		e["blockedByExtId"], e["blockedByIntId"] = l.blocker, l.part
 	}
 	if l.agent != "" {
 		e["agentInfo"] = l.agent

@@ -1,6 +1,8 @@
 package memhms
 
 import (
+	"errors"
+	"io"
 	"testing"
 
 	"hmsgate/internal/hms"
@@ -17,6 +19,9 @@ func (r *rig) lock(txn int64, comps ...comp) (int64, int64) {
 	var l []any
 	for _, c := range comps {
 		x := hms.Struct{"type": c.kind, "level": levelTable, "dbname": c.db, "tablename": c.table}
+		if txn != 0 {
+			x["operationType"] = 3 // UPDATE
+		}
 		if c.table == "" {
 			x["level"] = levelDB
 			delete(x, "tablename")
@@ -97,11 +102,15 @@ func TestLockLife(t *testing.T) {
 			return len(r.ok("show_locks", hms.Struct{"rqst": q}).(hms.Struct).List("locks"))
 		}
 		for i, q := range []hms.Struct{{}, {"dbname": "d"}, {"dbname": "d", "tablename": "t"}, {"tablename": "d.t"}, {"dbname": "x"}} {
-			want := []int{by(label, 4, 4, 5), 3, 3, 3, 0}[i] // 4.1 holds one of its own
+			want := []int{by(label, 4, 4, 6), 3, 3, 3, 0}[i] // 4.1 holds two of its own
 			if n := show(q); n != want {
 				t.Errorf("show_locks %v: got %d, want %d", q, n, want)
 			}
 		}
+		lines := r.ok("show_locks", hms.Struct{"rqst": hms.Struct{"dbname": "d"}}).(hms.Struct).Structs("locks")
+		r.is([]any{nil, a, b}, []any{lines[0]["blockedByExtId"], lines[1]["blockedByExtId"], lines[2]["blockedByExtId"]})
+		r.is(int64(1), lines[1]["blockedByIntId"])
+		r.is(int64(0), lines[0]["txnid"])
 		r.unlock(b)
 		r.is(int64(acquired), r.check(c))
 		r.unlock(a)
@@ -118,6 +127,16 @@ func TestLockLife(t *testing.T) {
 		r.ok("commit_txn", hms.Struct{"rqst": hms.Struct{"txnid": x}})
 		_, state = r.lock(0, comp{exclusive, "f", "t"})
 		r.is(int64(acquired), state)
+		vague := hms.Struct{"rqst": hms.Struct{"component": []any{hms.Struct{"type": 1, "level": 1, "dbname": "d"}}, "txnid": r.txn(), "user": "u", "hostname": "h"}}
+		switch label {
+		case v3:
+			if _, err := r.c.Call(t.Context(), "lock", vague); !errors.Is(err, io.EOF) {
+				t.Errorf("a component that says nothing: got %v, want the connection closed", err)
+			}
+			r.c = r.dial(hms.Options{})
+		case v4:
+			r.fails("application exception 6: Internal error processing lock", "lock", vague)
+		}
 		r.fails("NoSuchTxnException: No such transaction txnid:77", "lock", hms.Struct{"rqst": hms.Struct{"component": []any{hms.Struct{"type": 1, "level": 1, "dbname": "d"}}, "txnid": 77, "user": "u", "hostname": "h"}})
 	})
 }
