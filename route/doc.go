@@ -49,6 +49,13 @@
 // call that streams) are judged when they are written: rewrite.Names.Append
 // then returns a *Refusal.
 //
+// # Texts
+//
+// A view's text is translated db by db on the way in and out, and never
+// refused: a db of another catalog than the call's keeps, or gets, its
+// external name inside the metastore, and comes back as the client wrote it.
+// See text.go.
+//
 // # Decisions
 //
 // The dotted form hive.X is dropped towards every backend, also towards those

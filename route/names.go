@@ -35,7 +35,7 @@ func (n *inward) Append(dst []byte, k rewrite.Kind, v []byte) ([]byte, error) {
 	case rewrite.CatPart:
 		return n.catPart(dst, v), nil
 	}
-	return append(dst, v...), nil
+	return n.text(dst, k, v), nil
 }
 
 // ID implements rewrite.Names.
@@ -170,7 +170,7 @@ func (n *outward) Append(dst []byte, k rewrite.Kind, v []byte) ([]byte, error) {
 	case rewrite.WriteIDsMulti:
 		return eachEntry(dst, v, n)
 	}
-	return append(dst, v...), nil
+	return n.text(dst, k, v), nil
 }
 
 // ID implements rewrite.Names.

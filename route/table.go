@@ -16,6 +16,8 @@ type Config struct {
 	GlobalWritesAtDefault  bool // namespace-less writes go to the default catalog instead of being refused
 	RefuseHintWrites       bool // writes that only a catName or @cat# sends to another catalog are refused
 	RefuseUnknownMethods   bool // methods in no inventory are refused instead of forwarded
+	RewriteViews           bool // names inside of views' texts and parameters are translated
+	KeepOriginalText       bool // but not in the text as its author wrote it
 }
 
 // CatalogConfig is one catalog.
