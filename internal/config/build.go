@@ -74,6 +74,8 @@ func (l *loader) build() *Config {
 		Name:                       l.text("server.name"),
 		Separator:                  l.text("routing.catalog-db-separator"),
 		PreserveBackendCatalogName: l.bool("federation.preserve-backend-catalog-name"),
+		RewriteViews:               l.is("federation.view-text-rewrite.mode", "REWRITE"),
+		KeepOriginalViewText:       l.bool("federation.view-text-rewrite.preserve-original-text"),
 		MetricsPrefix:              l.text("metrics.prefix"),
 		ShutdownTimeout:            l.duration("server.shutdown-timeout-seconds", ""),
 		DrainDelay:                 l.duration("server.drain-delay-seconds", ""),

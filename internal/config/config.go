@@ -16,6 +16,9 @@ type Config struct {
 	// backend gave them.
 	PreserveBackendCatalogName bool
 
+	RewriteViews         bool // names in views' texts are translated
+	KeepOriginalViewText bool // only in the expanded text
+
 	Routing Routing
 	Limits  Limits
 	Log     Log

@@ -124,6 +124,7 @@ func TestDefaultsOfBothSpellings(t *testing.T) {
 		{"routing.catalog-db-separator", "__", "."},
 		{"federation.preserve-backend-catalog-name", "true", "false"},
 		{"routing.unknown-methods", "forward", "refuse"},
+		{"federation.view-text-rewrite.mode", "REWRITE", "REWRITE"},
 		{"compatibility.frontend-profile", "auto", "apache-3.1.3"},
 		{"catalog.a.runtime-profile", "auto", "apache-3.1.3"},
 		{"catalog.a.uri-selection", "sequential", "random"},
@@ -144,7 +145,7 @@ func TestDefaultsOfBothSpellings(t *testing.T) {
 		}
 	}
 	want := Config{
-		File: "f", DefaultCatalog: "a", Separator: "__", PreserveBackendCatalogName: true,
+		File: "f", DefaultCatalog: "a", Separator: "__", PreserveBackendCatalogName: true, RewriteViews: true,
 		Listeners: []Listener{{Name: "server", Bind: "0.0.0.0:9083", Raw: true, Framed: true, FrontendProfile: "auto",
 			DefaultCatalog: "a", ReadTimeout: 600 * time.Second,
 			KeepAlive: KeepAlive{Enabled: true, Idle: 120 * time.Second, Interval: 30 * time.Second, Count: 4}}},

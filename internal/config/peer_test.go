@@ -16,6 +16,7 @@ func TestPeerFile(t *testing.T) {
 	keep := KeepAlive{Enabled: true, Idle: 120 * time.Second, Interval: 30 * time.Second, Count: 4}
 	want := Config{
 		File: "testdata/peer.properties", Name: "hms-proxy-prod", Admin: "0.0.0.0:10083", DefaultCatalog: "hdp", Separator: ".",
+		RewriteViews: true,
 		Listeners: []Listener{
 			{Name: "server", Bind: "0.0.0.0:9083", Raw: true, Framed: true, FrontendProfile: "hdp-3.1.0.0-78",
 				DefaultCatalog: "hdp", ReadTimeout: 300 * time.Second, KeepAlive: keep},
@@ -39,8 +40,7 @@ func TestPeerFile(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("result differs\n got %+v\nwant %+v", got, want)
 	}
-	wantNotes := `testdata/peer.properties: note: federation.view-text-rewrite.mode: view texts are passed on as they are, where hms-proxy by default rewrites the names in them
-testdata/peer.properties: note: routing.iceberg-pointer-guard.enabled: no check keeps an alter_table from undoing an Iceberg commit, where hms-proxy has one on by default
+	wantNotes := `testdata/peer.properties: note: routing.iceberg-pointer-guard.enabled: no check keeps an alter_table from undoing an Iceberg commit, where hms-proxy has one on by default
 testdata/peer.properties:10: note: server.min-worker-threads: has no effect: the gateway has no pool of worker threads
 testdata/peer.properties:11: note: server.max-worker-threads: has no effect: the gateway has no pool of worker threads; limits.connections bounds clients
 testdata/peer.properties:16: note: management.threads: has no effect: the gateway has no pool of worker threads

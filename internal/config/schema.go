@@ -200,6 +200,11 @@ var routingRows = []row{
 			"closed, which makes Hive 4 clients reconnect and try again."},
 	{key: "federation.preserve-backend-catalog-name", kind: kindBool, def: "true", peer: "false",
 		doc: "Catalog names in replies: the backend's own (hive), or the name of the catalog here."},
+	{key: "federation.view-text-rewrite.mode", kind: kindChoice, def: "REWRITE", allowed: []string{"REWRITE", "DISABLED"},
+		doc: "Database names inside the texts of views (and Spark's parameters of them) are translated like any " +
+			"other, or these texts pass as they are. Views of the default catalog always pass as they are."},
+	{key: "federation.view-text-rewrite.preserve-original-text", kind: kindBool, def: "false",
+		doc: "Leave a view's original text alone and translate only the expanded one, which engines run."},
 }
 
 var limitRows = []row{

@@ -84,7 +84,6 @@ var plainNoted = []row{
 	{key: "catalog.<n>.impersonation-pool-max-size", standing: noted, note: noPools},
 	{key: "catalog.<n>.impersonation-session-idle-ttl-ms", standing: noted, note: noPools},
 	{key: "guard.transactional-ddl.client-addresses", standing: noted, note: notUsed},
-	{key: "federation.view-text-rewrite.preserve-original-text", standing: noted, note: notUsed},
 	{key: "federation.external-table-location-rewrite.source-default-fs", standing: noted, note: notUsed},
 	{key: "config.strict-validation", standing: noted, note: "unknown keys are always errors"},
 	{key: "config.reload.poll-interval-seconds", standing: noted,
@@ -129,8 +128,6 @@ var laterRows = []row{
 	{key: "management.readyz.require-all-catalogs", standing: later, off: []string{"true"}},
 	{key: "guard.transactional-ddl.mode", standing: later, off: offMode},
 	{key: "rate-limit.*", standing: later, off: offZero},
-	{key: "federation.view-text-rewrite.mode", standing: later, off: offMode,
-		peerOn: "view texts are passed on as they are, where hms-proxy by default rewrites the names in them"},
 	{key: "federation.external-table-drop-purge.mode", standing: later, off: offMode},
 	{key: "federation.external-table-location-rewrite.mode", standing: later, off: offMode},
 	// IN_MEMORY is what a silent file means to the peer, so it asks for

@@ -17,6 +17,8 @@ func Table(cfg *config.Config) (*route.Table, error) {
 	rc := route.Config{
 		Default: cfg.DefaultCatalog, Separator: cfg.Separator,
 		PreserveBackendCatalog: cfg.PreserveBackendCatalogName,
+		RewriteViews:           cfg.RewriteViews,
+		KeepOriginalText:       cfg.KeepOriginalViewText,
 		GlobalWritesAtDefault:  cfg.Routing.GlobalWrites,
 		RefuseHintWrites:       cfg.Routing.RefuseHintWrites,
 		RefuseUnknownMethods:   cfg.Routing.RefuseUnknownMethods,

@@ -99,6 +99,12 @@ func (n *lateNames) Append(dst []byte, k rewrite.Kind, name []byte) ([]byte, err
 	return append(dst[:at], name...), nil
 }
 
+// Rewrites implements rewrite.Texts.
+func (n *lateNames) Rewrites(k rewrite.Kind) bool {
+	t, ok := n.Names.(rewrite.Texts)
+	return ok && t.Rewrites(k)
+}
+
 func (n *lateNames) ID(k rewrite.Kind, id int64) (int64, error) {
 	out, err := n.Names.ID(k, id)
 	var r *route.Refusal
