@@ -49,7 +49,7 @@ func all(args []string) error {
 	if r.targets, r.left, err = f.targetsOf(*gateway, os.Stderr); err != nil {
 		return err
 	}
-	m := &matrix{targets: r.targets, conns: []int{1, 16, 64}, rounds: *rounds, dur: *dur, ours: f.pids(),
+	m := &matrix{targets: r.targets, conns: []int{1, 16, 64}, rounds: *rounds, dur: *dur, ours: f.pids,
 		base: []string{"HAProxy", "io.Copy", decoding}, log: os.Stderr, awake: f.spin}
 	r.cells = m.run(loads)
 	if *gateway != "" {
@@ -162,8 +162,16 @@ func (r *run) part(name string, rounds int, dur time.Duration, clients int) erro
 	var b strings.Builder
 	switch name {
 	case "matrix":
-		m := &matrix{targets: r.targets, conns: []int{1, 16, 64}, rounds: rounds, dur: dur,
-			base: []string{"HAProxy", "io.Copy"}, log: os.Stderr, awake: (&fleet{}).spin}
+		f := &fleet{}
+		pids := func() []int {
+			ps := f.pids()
+			for _, t := range r.targets {
+				ps = append(ps, t.pid)
+			}
+			return ps
+		}
+		m := &matrix{targets: r.targets, conns: []int{1, 16, 64}, rounds: rounds, dur: dur, ours: pids,
+			base: []string{"HAProxy", "io.Copy"}, log: os.Stderr, awake: f.spin}
 		for _, c := range m.run(loads) {
 			c.markdown(&b)
 		}

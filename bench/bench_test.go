@@ -105,7 +105,8 @@ func TestWrongRepliesAreSeen(t *testing.T) {
 }
 
 func TestMatrixAndTables(t *testing.T) {
-	m := &matrix{targets: baselines(t), conns: []int{2}, rounds: 2, dur: 20 * time.Millisecond, base: []string{"io.Copy"}, log: io.Discard}
+	m := &matrix{targets: baselines(t), conns: []int{2}, rounds: 2, dur: 20 * time.Millisecond, base: []string{"io.Copy"}, log: io.Discard,
+		ours: func() []int { return nil }}
 	m.targets = append(m.targets, target{name: "nobody", addr: "127.0.0.1:1", db: dataDB})
 	r := run{cells: m.run(loads[1:2]), targets: m.targets, rushes: map[string][]rush{}, left: []string{"something"}}
 	for _, x := range r.cells[0].rows {

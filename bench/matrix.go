@@ -12,7 +12,7 @@ type matrix struct {
 	conns   []int
 	rounds  int
 	dur     time.Duration // of one turn
-	ours    []int         // pids of the measurement beside the targets'
+	ours    func() []int  // pids of the measurement beside its own
 	base    []string      // targets that others are compared with
 	log     io.Writer     // progress
 	awake   func() func() // keeps the cores awake until the returned function is called
@@ -96,7 +96,7 @@ func (m *matrix) cell(l load, conns int, sizes map[string]int64, notes map[strin
 			if notes[t.name] != "" || round > 0 && turns[t.name][0].elapsed > slowTurn {
 				continue
 			}
-			r := drive(t, l, conns, m.dur, sizes[t.name], m.ours)
+			r := drive(t, l, conns, m.dur, sizes[t.name], m.ours())
 			if r.err != nil {
 				notes[t.name] = "failed: " + r.err.Error()
 			}
