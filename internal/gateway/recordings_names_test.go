@@ -23,8 +23,10 @@ type recNames struct {
 func (n *recNames) Append(dst []byte, k rewrite.Kind, v []byte) ([]byte, error) {
 	s := string(v)
 	switch k {
-	case rewrite.DB, rewrite.DBAt:
+	case rewrite.DB, rewrite.DBAt, rewrite.DBRef:
 		s = n.db(s)
+	case rewrite.SQL, rewrite.SQLOriginal:
+		return rewrite.AppendSQL(dst, v, n), nil
 	case rewrite.Cat:
 		if n.all && s != "" {
 			s = n.fix(s)
