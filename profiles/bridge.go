@@ -17,6 +17,8 @@ import (
 type Bridge struct {
 	Never      string // why it cannot be served
 	Program    string // name of a program of internal/answer that makes several calls
+	Here       []byte // the result struct that answers it without a backend
+	Why        string // with Here: why nobody misses more
 	Candidates []Candidate
 }
 
@@ -48,7 +50,7 @@ func (c *Candidate) Reason(met uint64) string {
 type bridgeText struct {
 	Never      string
 	Program    string
-	Here       *string
+	Here       string
 	Candidates []candidateText
 }
 
@@ -67,15 +69,15 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 		return n.Decode(&b.Candidates)
 	}
 	var o struct {
-		Never   string  `yaml:"never"`
-		Program string  `yaml:"program"`
-		Here    *string `yaml:"here"`
+		Never   string `yaml:"never"`
+		Program string `yaml:"program"`
+		Here    string `yaml:"here"`
 	}
 	if err := n.Decode(&o); err != nil {
 		return err
 	}
-	if (o.Never != "") == (o.Program != "") {
-		return fmt.Errorf("line %d: want candidates, never or program", n.Line)
+	if given := (o.Never != "") != (o.Program != "") != (o.Here != ""); !given {
+		return fmt.Errorf("line %d: want one of candidates, never, program, here", n.Line)
 	}
 	b.Never, b.Program, b.Here = o.Never, o.Program, o.Here
 	return nil
@@ -94,7 +96,12 @@ func (b *bridger) bridge(m *Method) (*Bridge, error) {
 	if !ok {
 		return nil, nil
 	}
-	out := &Bridge{Never: t.Never, Program: t.Program}
+	out := &Bridge{Never: t.Never, Program: t.Program, Why: t.Here}
+	if t.Here != "" {
+		var err error
+		out.Here, err = b.calls.inv.emptyResult(m)
+		return out, err
+	}
 	for i := range t.Candidates {
 		ct := &t.Candidates[i]
 		target := b.back.Methods[ct.Call]

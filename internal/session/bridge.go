@@ -114,6 +114,10 @@ func (s *Session) choose(c *Call, b *backend) bool {
 		c.line(s.env.Log.Warn()).Str("reason", br.Never).Msg("cannot be served by this backend")
 		return false
 	}
+	if br.Here != nil {
+		c.Reply(func(dst []byte) []byte { return append(dst, br.Here...) })
+		return false
+	}
 	if br.Program != "" {
 		s.program(c, br.Program)
 		return false
