@@ -114,6 +114,21 @@ func (s *Server) noteDatabase(kind string, db hms.Struct) {
 	})
 }
 
+// asSent is a new table before the store filled what the client left out, which is
+// what the listener sees.
+func asSent(t, sent hms.Struct) hms.Struct {
+	out := t.Clone()
+	if sent["rewriteEnabled"] == nil {
+		delete(out, "rewriteEnabled")
+	}
+	for _, f := range []string{"skewedInfo", "storedAsSubDirectories"} {
+		if sd := out.Struct("sd"); sent.Struct("sd")[f] == nil {
+			delete(sd, f)
+		}
+	}
+	return out
+}
+
 func (s *Server) noteCreate(t hms.Struct) {
 	s.noteTable("CREATE_TABLE", t, func(now int64) *message {
 		return s.about(t.Str("dbName"), t).put("tableObjJson", s.object("Table", t)).put("timestamp", now).put("files", []string{})
@@ -155,6 +170,12 @@ func keyValues(t, p hms.Struct) map[string]string {
 	return out
 }
 
+// partFiles are the files of a new partition: none.
+type partFiles struct {
+	Name  string   `json:"partitionName"`
+	Files []string `json:"files"`
+}
+
 // notePartitions writes ADD_PARTITION and DROP_PARTITION.
 func (s *Server) notePartitions(kind string, t hms.Struct, parts []hms.Struct) {
 	if len(parts) == 0 {
@@ -163,12 +184,12 @@ func (s *Server) notePartitions(kind string, t hms.Struct, parts []hms.Struct) {
 	s.noteTable(kind, t, func(now int64) *message {
 		var keys []map[string]string
 		var objs []string
-		files := []any{}
+		files := []partFiles{}
 		for _, p := range parts {
 			keys = append(keys, keyValues(t, p))
 			objs = append(objs, s.object("Partition", p))
 			if !s.era.four {
-				files = append(files, map[string]any{"files": []string{}, "partitionName": partName(t.Structs("partitionKeys"), hms.Strings(p["values"]))})
+				files = append(files, partFiles{partName(t.Structs("partitionKeys"), hms.Strings(p["values"])), []string{}})
 			}
 		}
 		m := s.about(t.Str("dbName"), t).put("tableObjJson", s.object("Table", t)).put("timestamp", now).put("partitions", keys)

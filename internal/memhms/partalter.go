@@ -156,6 +156,10 @@ func (s *Server) exchange(c *call) ([]any, error) {
 			names = append(names, name)
 		}
 	}
+	if len(names) == 0 && !s.era.catalogs {
+		return nil, throw(meta, "Got exception: java.io.FileNotFoundException File %s does not exist",
+			location(src.obj.Struct("sd").Str("location"), partName(keys, prefixOf(vals))))
+	}
 	if len(names) == 0 {
 		return nil, throw(meta, "No partition is found with the values %s for the table %s", specText(spec), src.obj.Str("tableName"))
 	}

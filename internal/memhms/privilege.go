@@ -32,7 +32,7 @@ func (s *Server) grantPrivileges(c *call) (any, error) {
 		for _, q := range s.grants {
 			if sameGrant(p, q) {
 				o := p.Struct("hiveObject")
-				return nil, gotException(invalidObject, p.Struct("grantInfo").Str("privilege")+" is already granted on table ["+
+				return nil, s.gotException(invalidObject, p.Struct("grantInfo").Str("privilege")+" is already granted on table ["+
 					o.Str("dbName")+","+o.Str("objectName")+"] by "+q.Struct("grantInfo").Str("grantor"))
 			}
 		}
@@ -72,6 +72,9 @@ func (s *Server) grantRevokePrivileges(c *call) (any, error) {
 // listPrivileges: everything of a principal when no object is named.
 func (s *Server) listPrivileges(c *call) (any, error) {
 	o, who := c.strct("hiveobject"), c.str("principalname")
+	if o == nil && !s.era.catalogs {
+		return nil, errInternal // seen
+	}
 	out := []any{}
 	for _, q := range s.grants {
 		if (who == "" || q.Str("principalName") == who) && (o == nil || o["objectType"] == nil || objectKey(o) == objectKey(q.Struct("hiveObject"))) {
@@ -83,6 +86,9 @@ func (s *Server) listPrivileges(c *call) (any, error) {
 
 func (s *Server) privilegeSet(c *call) (any, error) {
 	o := c.strct("hiveobject")
+	if o == nil && !s.era.catalogs {
+		return nil, errInternal // seen
+	}
 	of := func(kind int64, name string) []any {
 		out := []any{}
 		for _, q := range s.grants {

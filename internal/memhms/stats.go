@@ -79,7 +79,10 @@ func (s *Server) columnStats(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	desc := hms.Struct{"isTblLevel": true, "dbName": ident(n.db), "tableName": ident(name), "lastAnalyzed": s.now(), "catName": ident(n.cat)}
+	desc := hms.Struct{"isTblLevel": true, "dbName": ident(n.db), "tableName": ident(name), "lastAnalyzed": s.now()}
+	if s.era.catalogs {
+		desc["catName"] = ident(n.cat)
+	}
 	stats := t.stats
 	if part := c.str("partname"); part != "" {
 		p := t.parts[part]

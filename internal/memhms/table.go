@@ -80,7 +80,7 @@ func (s *Server) createTable(c *call) (any, error) {
 		return nil, err
 	}
 	d.tables[ident(name)] = &table{obj: obj, seq: s.next("table row"), parts: map[string]*partition{}, stats: map[string]hms.Struct{}, marks: map[string]bool{}}
-	s.noteCreate(obj)
+	s.noteCreate(asSent(obj, t))
 	return nil, s.constrainNew(c, n, ident(name))
 }
 
@@ -187,6 +187,9 @@ func (s *Server) tableLocation(d *database, t hms.Struct, cat string) string {
 }
 
 func (s *Server) getTable(c *call) (any, error) {
+	if !s.era.catalogs && c.request == "" && !(c.has("dbname") && c.has("tblname")) { // seen on Java 17
+		return nil, throw(meta, `java.lang.NullPointerException: Cannot invoke "String.trim()" because "identifier" is null`)
+	}
 	t, err := s.tableOr(noSuchObject, c.db(), c.table())
 	if err != nil {
 		return nil, err

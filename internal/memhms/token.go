@@ -7,12 +7,16 @@ func init() {
 	// (seen at 2.3.10, 3.1.3 and 4.1.0 on Java 17).
 	for method, sig := range map[string]string{"get_delegation_token": "getDelegationToken(String, String, String)",
 		"renew_delegation_token": "renewDelegationToken(String)", "cancel_delegation_token": "cancelDelegationToken(String)"} {
-		add(method, func(*Server, *call) (any, error) {
-			return nil, throw(meta, `java.lang.NullPointerException: Cannot invoke "org.apache.hadoop.hive.metastore.security.MetastoreDelegationTokenManager.%s" because "org.apache.hadoop.hive.metastore.HiveMetaStore.delegationTokenManager" is null`, sig)
+		add(method, func(s *Server, _ *call) (any, error) {
+			class := "thrift.HiveDelegationTokenManager"
+			if s.era.catalogs {
+				class = "metastore.security.MetastoreDelegationTokenManager"
+			}
+			return nil, throw(meta, `java.lang.NullPointerException: Cannot invoke "org.apache.hadoop.hive.%s.%s" because "org.apache.hadoop.hive.metastore.HiveMetaStore.delegationTokenManager" is null`, class, sig)
 		}, "")
 	}
 	add("add_token", (*Server).addToken, "")
-	add("get_token", func(s *Server, c *call) (any, error) { return s.misc.tokens[c.str("tokenidentifier")], nil }, "")
+	add("get_token", (*Server).getToken, "")
 	add("remove_token", (*Server).removeToken, "")
 	add("get_all_token_identifiers", func(s *Server, _ *call) (any, error) { return hms.ListOf(sortedKeys(s.misc.tokens)), nil }, "")
 	add("add_master_key", (*Server).addMasterKey, "")
@@ -29,6 +33,15 @@ func init() {
 func (s *Server) addToken(c *call) (any, error) {
 	s.misc.tokens[c.str("tokenidentifier")] = c.str("delegationtoken")
 	return true, nil
+}
+
+// getToken of one that is not there is no result at all at 2.3, empty later (seen).
+func (s *Server) getToken(c *call) (any, error) {
+	v, ok := s.misc.tokens[c.str("tokenidentifier")]
+	if !ok && !s.era.catalogs {
+		return nil, nil
+	}
+	return v, nil
 }
 
 func (s *Server) removeToken(c *call) (any, error) {
