@@ -61,17 +61,30 @@ func TestClientOutcomes(t *testing.T) {
 		{"declared exception", "get_table", func(m *Message) []byte {
 			return must(EncodeReply(inv, m.Method, m.Seq, &Exception{Type: "NoSuchObjectException", Message: "d.t"}))
 		}, "NoSuchObjectException: d.t", true},
-		{"application exception", "get_table", func(m *Message) []byte { return must(EncodeException(m.Method, m.Seq, AppInternalError, "boom")) },
+		{"application exception", "get_table", func(m *Message) []byte {
+			return must(EncodeException(m.Method, m.Seq,
+				AppInternalError, "boom"))
+		},
 			"application exception 6: boom", true},
 		{"no result", "get_table", func(m *Message) []byte { return must(EncodeReply(inv, m.Method, m.Seq, nil)) },
 			"application exception 5: get_table failed: unknown result", true},
-		{"other sequence id", "get_table", func(m *Message) []byte { return must(EncodeReply(inv, m.Method, m.Seq+1, Struct{})) },
+		{"other sequence id", "get_table", func(m *Message) []byte {
+			return must(EncodeReply(inv, m.Method, m.Seq+1,
+				Struct{}))
+		},
 			"get_table: reply has sequence id 2, want 1", false},
-		{"other method", "get_table", func(m *Message) []byte { return must(EncodeReply(inv, "get_database", m.Seq, Struct{})) },
+		{"other method", "get_table", func(m *Message) []byte {
+			return must(EncodeReply(inv, "get_database", m.Seq,
+				Struct{}))
+		},
 			`get_table: reply is to "get_database", want "get_table"`, false},
-		{"a call as reply", "get_table", func(m *Message) []byte { return must(EncodeCall(inv, "get_table", m.Seq, nil)) },
+		{"a call as reply", "get_table", func(m *Message) []byte {
+			return must(EncodeCall(inv, "get_table", m.Seq,
+				nil))
+		},
 			"get_table: got a call, want a reply", false},
-		{"nonsense", "get_table", func(*Message) []byte { return []byte("HTTP/1.1 400 Bad Request\r\n\r\n") }, "get_table: ", false},
+		{"nonsense", "get_table", func(*Message) []byte { return []byte("HTTP/1.1 400 Bad Request\r\n\r\n") },
+			"get_table: ", false},
 	} {
 		for _, framed := range []bool{false, true} {
 			t.Run(c.name+map[bool]string{true: " framed", false: " raw"}[framed], func(t *testing.T) {

@@ -150,11 +150,16 @@ func TestErrorsNameTheField(t *testing.T) {
 	}{
 		{"wrong type", "create_table", table(Struct{"cols": []any{Struct{}, Struct{"name": int64(3)}}}),
 			"create_table_args.tbl.sd.cols[1].name: want string, got int64"},
-		{"no such field", "create_table", table(Struct{"colour": "red"}), "create_table_args.tbl.sd.colour: StorageDescriptor has no such field in apache-3.1.3"},
-		{"required and absent", "get_table_req", Struct{"req": Struct{"dbName": "d"}}, "get_table_req_args.req.tblName: required by GetTableRequest and absent"},
-		{"too wide", "get_partitions", Struct{"max_parts": 40000}, "get_partitions_args.max_parts: 40000 does not fit into i16"},
-		{"other width", "get_partitions", Struct{"max_parts": int64(4)}, "get_partitions_args.max_parts: want i16, got int64"},
-		{"map value", "create_table", Struct{"tbl": Struct{"parameters": Map{{"a", "b"}, {"c", 1}}}}, "create_table_args.tbl.parameters[value 1]: want string, got int"},
+		{"no such field", "create_table", table(Struct{"colour": "red"}),
+			"create_table_args.tbl.sd.colour: StorageDescriptor has no such field in apache-3.1.3"},
+		{"required and absent", "get_table_req", Struct{"req": Struct{"dbName": "d"}},
+			"get_table_req_args.req.tblName: required by GetTableRequest and absent"},
+		{"too wide", "get_partitions", Struct{"max_parts": 40000},
+			"get_partitions_args.max_parts: 40000 does not fit into i16"},
+		{"other width", "get_partitions", Struct{"max_parts": int64(4)},
+			"get_partitions_args.max_parts: want i16, got int64"},
+		{"map value", "create_table", Struct{"tbl": Struct{"parameters": Map{{"a", "b"}, {"c", 1}}}},
+			"create_table_args.tbl.parameters[value 1]: want string, got int"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := EncodeCall(inv, c.method, 1, c.args)
@@ -170,13 +175,15 @@ func TestErrorsNameTheField(t *testing.T) {
 
 func TestLooseValues(t *testing.T) {
 	inv := load(t, "apache-3.1.3")
-	b, err := EncodeCall(inv, "create_table", 1, Struct{"tbl": Struct{"createTime": 5, "parameters": map[string]string{"b": "2", "a": "1"},
-		"sd": Struct{"bucketCols": []string{"x"}}}})
+	b, err := EncodeCall(inv, "create_table", 1, Struct{"tbl": Struct{"createTime": 5,
+		"parameters": map[string]string{"b": "2", "a": "1"},
+		"sd":         Struct{"bucketCols": []string{"x"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := DecodeMessage(inv, b)
-	want := Struct{"createTime": int32(5), "parameters": Map{{"a", "1"}, {"b", "2"}}, "sd": Struct{"bucketCols": []any{"x"}}}
+	want := Struct{"createTime": int32(5), "parameters": Map{{"a", "1"}, {"b", "2"}},
+		"sd": Struct{"bucketCols": []any{"x"}}}
 	if err != nil || !reflect.DeepEqual(m.Args["tbl"], want) {
 		t.Errorf("err %v\n got %#v\nwant %#v", err, m.Args["tbl"], want)
 	}
@@ -186,7 +193,8 @@ func TestLooseValues(t *testing.T) {
 // may be missing.
 func TestForeignFields(t *testing.T) {
 	old, young := load(t, "apache-2.3.10"), load(t, "apache-4.1.0")
-	b, err := EncodeReply(young, "get_open_txns", 1, Struct{"txn_high_water_mark": int64(3), "open_txns": []any{int64(1)}, "abortedBits": []byte{}})
+	b, err := EncodeReply(young, "get_open_txns", 1, Struct{"txn_high_water_mark": int64(3),
+		"open_txns": []any{int64(1)}, "abortedBits": []byte{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +206,8 @@ func TestForeignFields(t *testing.T) {
 	if got := m.Result.(Struct)["txn_high_water_mark"]; got != int64(3) {
 		t.Errorf("rest of the value: got %v, want 3", got)
 	}
-	if !strings.HasPrefix(lack.Text, "Required field 'open_txns' is unset! Struct:GetOpenTxnsResponse(txn_high_water_mark:3, open_txns:null") {
+	if !strings.HasPrefix(lack.Text,
+		"Required field 'open_txns' is unset! Struct:GetOpenTxnsResponse(txn_high_water_mark:3, open_txns:null") {
 		t.Errorf("text: %s", lack.Text)
 	}
 }
@@ -206,7 +215,8 @@ func TestForeignFields(t *testing.T) {
 func TestAsJava(t *testing.T) {
 	old, young := load(t, "apache-3.1.3"), load(t, "apache-4.1.0")
 	comp := Struct{"type": 4, "level": 2, "dbname": "d"} // EXCL_WRITE, which 3.1 does not know
-	b, err := EncodeCall(young, "lock", 1, Struct{"rqst": Struct{"component": []any{comp}, "user": "u", "hostname": "h"}})
+	b, err := EncodeCall(young, "lock", 1, Struct{"rqst": Struct{"component": []any{comp}, "user": "u",
+		"hostname": "h"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +271,8 @@ func TestReadLimits(t *testing.T) {
 
 // Unknown calls are read to their end, so that the next one can be answered.
 func TestUnknownMethodKeepsStep(t *testing.T) {
-	b, err := EncodeCall(load(t, "apache-4.1.0"), "get_fields_req", 4, Struct{"req": Struct{"dbName": "d", "tblName": "t"}})
+	b, err := EncodeCall(load(t, "apache-4.1.0"), "get_fields_req", 4,
+		Struct{"req": Struct{"dbName": "d", "tblName": "t"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,8 +323,10 @@ func TestDefault(t *testing.T) {
 	for _, x := range []struct {
 		strct, field string
 		want         any
-	}{{"Table", "ownerType", int32(1)}, {"LockComponent", "operationType", int32(5)}, {"LockComponent", "isDynamicPartitionWrite", false},
-		{"LockRequest", "agentInfo", "Unknown"}, {"PartitionsByExprRequest", "maxParts", int16(-1)}, {"Table", "owner", nil}} {
+	}{{"Table", "ownerType", int32(1)}, {"LockComponent", "operationType", int32(5)}, {"LockComponent",
+		"isDynamicPartitionWrite", false},
+		{"LockRequest", "agentInfo", "Unknown"}, {"PartitionsByExprRequest", "maxParts", int16(-1)}, {"Table", "owner",
+			nil}} {
 		if got := c.Default(c.Inventory.Structs[x.strct].Field(x.field)); got != x.want {
 			t.Errorf("%s.%s: got %#v, want %#v", x.strct, x.field, got, x.want)
 		}
@@ -342,7 +355,8 @@ func FuzzDecodeMessage(f *testing.F) {
 			t.Fatalf("read %+v, cannot write it: %v", m, err)
 		}
 		again, err := DecodeMessage(inv, out)
-		if err != nil || NewCodec(inv).structText(argsOf(inv.Methods[m.Method]), again.Args) != NewCodec(inv).structText(argsOf(inv.Methods[m.Method]), m.Args) {
+		if err != nil || NewCodec(inv).structText(argsOf(inv.Methods[m.Method]),
+			again.Args) != NewCodec(inv).structText(argsOf(inv.Methods[m.Method]), m.Args) {
 			t.Fatalf("second reading: %v\n%+v\n%+v", err, m, again)
 		}
 	})
@@ -354,7 +368,8 @@ func TestOtherProtocols(t *testing.T) {
 	c := NewCodec(load(t, "apache-3.1.3"))
 	typ := &profiles.TypeRef{Wire: frame.Struct, Name: "Table"}
 	want := Struct{"tableName": "t", "parameters": Map{{"a", "b"}}, "partitionKeys": []any{},
-		"sd": Struct{"cols": []any{Struct{"name": "n"}, Struct{"name": "m"}}, "compressed": true, "numBuckets": int32(-1)}}
+		"sd": Struct{"cols": []any{Struct{"name": "n"}, Struct{"name": "m"}}, "compressed": true,
+			"numBuckets": int32(-1)}}
 	for name, p := range map[string]func(thrift.TTransport) thrift.TProtocol{
 		"compact": func(b thrift.TTransport) thrift.TProtocol { return thrift.NewTCompactProtocolConf(b, nil) },
 		"json":    func(b thrift.TTransport) thrift.TProtocol { return thrift.NewTJSONProtocol(b) },

@@ -148,7 +148,8 @@ func (c *Codec) lacks(s *profiles.Struct, v Struct) *MissingError {
 			continue
 		}
 		if _, ok := v[f.Name]; !ok {
-			return &MissingError{s.Name, f.Name, fmt.Sprintf("Required field '%s' is unset! Struct:%s", f.Name, c.structText(s, v))}
+			return &MissingError{s.Name, f.Name, fmt.Sprintf("Required field '%s' is unset! Struct:%s", f.Name,
+				c.structText(s, v))}
 		}
 	}
 	return nil
@@ -176,7 +177,8 @@ func (r *reader) list(t *profiles.TypeRef, depth int) (any, error) {
 		return nil, err
 	}
 	if n > 0 && frame.Type(wire) != t.Elem.Wire {
-		return nil, fmt.Errorf("want elements of %s, got %s", frame.TypeName(t.Elem.Wire), frame.TypeName(frame.Type(wire)))
+		return nil, fmt.Errorf("want elements of %s, got %s", frame.TypeName(t.Elem.Wire),
+			frame.TypeName(frame.Type(wire)))
 	}
 	out := make([]any, 0, min(n, 1024))
 	for i := range n {

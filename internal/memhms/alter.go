@@ -8,7 +8,8 @@ import (
 )
 
 func init() {
-	for _, m := range []string{"alter_table", "alter_table_with_cascade", "alter_table_with_environment_context", "alter_table_req"} {
+	for _, m := range []string{"alter_table", "alter_table_with_cascade", "alter_table_with_environment_context",
+		"alter_table_req"} {
 		add(m, (*Server).alterTable, "")
 	}
 	add("update_creation_metadata", (*Server).updateCreationMetadata, "")
@@ -100,12 +101,14 @@ func (s *Server) checkAlter(old *table, t hms.Struct, env map[string]string, to 
 func (s *Server) altered(old *table, t hms.Struct, env map[string]string, to dbName) hms.Struct {
 	out := t.Clone()
 	out["dbName"], out["tableName"] = ident(to.db), ident(t.Str("tableName"))
-	for _, f := range []string{"catName", "ownerType", "writeId", "id", "partitionKeys", "rewriteEnabled", "tableType"} {
+	for _, f := range []string{"catName", "ownerType", "writeId", "id", "partitionKeys", "rewriteEnabled",
+		"tableType"} {
 		if v, ok := old.obj[f]; ok && (out[f] == nil || f == "id") {
 			out[f] = v
 		}
 	}
-	for _, f := range []string{"privileges", "temporary", "accessType", "requiredReadCapabilities", "requiredWriteCapabilities"} {
+	for _, f := range []string{"privileges", "temporary", "accessType", "requiredReadCapabilities",
+		"requiredWriteCapabilities"} {
 		delete(out, f)
 	}
 	if out.Int("createTime") == 0 {

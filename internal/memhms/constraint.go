@@ -18,10 +18,14 @@ type constraint struct {
 var constraintKinds = []constraint{
 	{"add_primary_key", "primaryKeyCols", "get_primary_keys", "primaryKeys", "pk_name", "table_db", "table_name"},
 	{"add_foreign_key", "foreignKeyCols", "get_foreign_keys", "foreignKeys", "fk_name", "fktable_db", "fktable_name"},
-	{"add_unique_constraint", "uniqueConstraintCols", "get_unique_constraints", "uniqueConstraints", "uk_name", "table_db", "table_name"},
-	{"add_not_null_constraint", "notNullConstraintCols", "get_not_null_constraints", "notNullConstraints", "nn_name", "table_db", "table_name"},
-	{"add_default_constraint", "defaultConstraintCols", "get_default_constraints", "defaultConstraints", "dc_name", "table_db", "table_name"},
-	{"add_check_constraint", "checkConstraintCols", "get_check_constraints", "checkConstraints", "dc_name", "table_db", "table_name"},
+	{"add_unique_constraint", "uniqueConstraintCols", "get_unique_constraints", "uniqueConstraints", "uk_name",
+		"table_db", "table_name"},
+	{"add_not_null_constraint", "notNullConstraintCols", "get_not_null_constraints", "notNullConstraints", "nn_name",
+		"table_db", "table_name"},
+	{"add_default_constraint", "defaultConstraintCols", "get_default_constraints", "defaultConstraints", "dc_name",
+		"table_db", "table_name"},
+	{"add_check_constraint", "checkConstraintCols", "get_check_constraints", "checkConstraints", "dc_name", "table_db",
+		"table_name"},
 }
 
 func init() {

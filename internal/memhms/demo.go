@@ -60,7 +60,8 @@ type demoTable struct {
 }
 
 var hdpSales = []demoTable{
-	{name: "orders", kind: "MANAGED_TABLE", cols: []string{"id", "bigint", "customer", "string", "amount", "decimal(10,2)"},
+	{name: "orders", kind: "MANAGED_TABLE", cols: []string{"id", "bigint", "customer", "string", "amount",
+		"decimal(10,2)"},
 		keys: []string{"ds", "string"}, parts: [][]string{{"2024-01-01"}, {"2024-01-02"}, {"2024-01-03"}}},
 	{name: "customers", kind: "EXTERNAL_TABLE", cols: []string{"id", "bigint", "name", "string"}},
 	{name: "big_orders", kind: "VIRTUAL_VIEW", cols: []string{"id", "bigint", "amount", "decimal(10,2)"},
@@ -76,7 +77,8 @@ var apacheSales = []demoTable{
 	{name: "orders", kind: "MANAGED_TABLE", cols: []string{"id", "bigint", "account", "bigint", "total", "double"},
 		keys: []string{"year", "int", "month", "int"}, parts: [][]string{{"2024", "1"}, {"2024", "2"}}},
 	{name: "leads", kind: "EXTERNAL_TABLE", cols: []string{"id", "bigint", "source", "string"}, params: iceberg},
-	{name: "open_orders", kind: "VIRTUAL_VIEW", cols: []string{"id", "bigint"}, view: "select `orders`.`id` from `sales`.`orders`"},
+	{name: "open_orders", kind: "VIRTUAL_VIEW", cols: []string{"id", "bigint"},
+		view: "select `orders`.`id` from `sales`.`orders`"},
 }
 
 var crm = []demoTable{
@@ -86,7 +88,8 @@ var crm = []demoTable{
 
 // iceberg is what marks an Iceberg table of the Hive catalog (Apache Iceberg,
 // HiveTableOperations); there is no file behind it.
-var iceberg = map[string]string{"table_type": "ICEBERG", "metadata_location": "file:/nowhere/metadata/00000-demo.metadata.json"}
+var iceberg = map[string]string{"table_type": "ICEBERG",
+	"metadata_location": "file:/nowhere/metadata/00000-demo.metadata.json"}
 
 func columns(l []string) []any {
 	out := []any{}

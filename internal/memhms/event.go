@@ -78,7 +78,8 @@ func (s *Server) object(name string, v hms.Struct) string {
 // note writes an event.
 func (s *Server) note(kind, cat, db, table string, text func(now int64) *message) {
 	now := s.now()
-	e := hms.Struct{"eventId": s.next("event"), "eventTime": int32(now), "eventType": kind, "dbName": db, "messageFormat": "json-0.2"}
+	e := hms.Struct{"eventId": s.next("event"), "eventTime": int32(now), "eventType": kind, "dbName": db,
+		"messageFormat": "json-0.2"}
 	if table != "" {
 		e["tableName"] = table
 	}
@@ -131,7 +132,8 @@ func asSent(t, sent hms.Struct) hms.Struct {
 
 func (s *Server) noteCreate(t hms.Struct) {
 	s.noteTable("CREATE_TABLE", t, func(now int64) *message {
-		return s.about(t.Str("dbName"), t).put("tableObjJson", s.object("Table", t)).put("timestamp", now).put("files", []string{})
+		return s.about(t.Str("dbName"), t).put("tableObjJson", s.object("Table", t)).put("timestamp", now).
+			put("files", []string{})
 	})
 }
 
@@ -147,7 +149,8 @@ func (s *Server) noteDrop(t hms.Struct) {
 
 func (s *Server) noteAlter(old, t hms.Struct) {
 	s.noteTable("ALTER_TABLE", old, func(now int64) *message {
-		m := s.about(old.Str("dbName"), old).put("tableObjBeforeJson", s.object("Table", old)).put("tableObjAfterJson", s.object("Table", t))
+		m := s.about(old.Str("dbName"), old).put("tableObjBeforeJson", s.object("Table", old)).
+			put("tableObjAfterJson", s.object("Table", t))
 		if s.era.catalogs {
 			m.put("isTruncateOp", "false")
 		}
@@ -189,10 +192,12 @@ func (s *Server) notePartitions(kind string, t hms.Struct, parts []hms.Struct) {
 			keys = append(keys, keyValues(t, p))
 			objs = append(objs, s.object("Partition", p))
 			if !s.era.four {
-				files = append(files, partFiles{partName(t.Structs("partitionKeys"), hms.Strings(p["values"])), []string{}})
+				files = append(files, partFiles{partName(t.Structs("partitionKeys"), hms.Strings(p["values"])),
+					[]string{}})
 			}
 		}
-		m := s.about(t.Str("dbName"), t).put("tableObjJson", s.object("Table", t)).put("timestamp", now).put("partitions", keys)
+		m := s.about(t.Str("dbName"), t).put("tableObjJson", s.object("Table", t)).put("timestamp", now).
+			put("partitions", keys)
 		if kind == "ADD_PARTITION" {
 			m.put("partitionListJson", objs).put("partitionFiles", files)
 		}
@@ -207,7 +212,8 @@ func (s *Server) notePartition(t, old, p hms.Struct) {
 			m.put("isTruncateOp", "false")
 		}
 		return m.put("timestamp", now).put("keyValues", keyValues(t, p)).
-			put("partitionObjBeforeJson", s.object("Partition", old)).put("partitionObjAfterJson", s.object("Partition", p))
+			put("partitionObjBeforeJson", s.object("Partition", old)).
+			put("partitionObjAfterJson", s.object("Partition", p))
 	})
 }
 

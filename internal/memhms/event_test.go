@@ -45,11 +45,13 @@ func TestEvents(t *testing.T) {
 		n := r.get("d", "t")
 		n["owner"] = "you"
 		r.ok("alter_table", hms.Struct{"dbname": "d", "tbl_name": "t", "new_tbl": n})
-		r.ok("fire_listener_event", hms.Struct{"rqst": hms.Struct{"successful": true, "dbName": "d", "tableName": "t", "partitionVals": []string{"1"},
-			"data": hms.Struct{"insertData": hms.Struct{"filesAdded": []string{"file:/f"}}}}})
+		r.ok("fire_listener_event", hms.Struct{"rqst": hms.Struct{"successful": true, "dbName": "d", "tableName": "t",
+			"partitionVals": []string{"1"},
+			"data":          hms.Struct{"insertData": hms.Struct{"filesAdded": []string{"file:/f"}}}}})
 		r.ok("drop_partition", hms.Struct{"db_name": "d", "tbl_name": "t", "part_vals": []string{"1"}})
 		r.ok("drop_table", hms.Struct{"dbname": "d", "name": "t"})
-		events := r.ok("get_next_notification", hms.Struct{"rqst": hms.Struct{"lastEvent": from, "maxEvents": 100}}).(hms.Struct).Structs("events")
+		events := r.ok("get_next_notification", hms.Struct{"rqst": hms.Struct{"lastEvent": from,
+			"maxEvents": 100}}).(hms.Struct).Structs("events")
 		var kinds []string
 		for _, e := range events {
 			kinds = append(kinds, e.Str("eventType"))
@@ -64,11 +66,13 @@ func TestEvents(t *testing.T) {
 			}
 		}
 		r.is([]string{"ADD_PARTITION", "ALTER_TABLE", "INSERT", "DROP_PARTITION", "DROP_TABLE"}, hms.ListOf(kinds))
-		if l := r.ok("get_next_notification", hms.Struct{"rqst": hms.Struct{"lastEvent": 0, "maxEvents": 1}}).(hms.Struct).Structs("events"); len(l) != 1 || l[0]["eventType"] != "CREATE_DATABASE" {
+		if l := r.ok("get_next_notification", hms.Struct{"rqst": hms.Struct{"lastEvent": 0,
+			"maxEvents": 1}}).(hms.Struct).Structs("events"); len(l) != 1 || l[0]["eventType"] != "CREATE_DATABASE" {
 			t.Errorf("first: %v", l)
 		}
 		if r.has("get_notification_events_count") {
-			r.is(int64(5), r.ok("get_notification_events_count", hms.Struct{"rqst": hms.Struct{"fromEventId": from, "dbName": "d"}}).(hms.Struct)["eventsCount"])
+			r.is(int64(5), r.ok("get_notification_events_count", hms.Struct{"rqst": hms.Struct{"fromEventId": from,
+				"dbName": "d"}}).(hms.Struct)["eventsCount"])
 		}
 	})
 }

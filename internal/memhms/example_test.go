@@ -34,7 +34,8 @@ func Example() {
 	defer c.Close()
 	dbs, err := c.Call(ctx, "get_databases", hms.Struct{"pattern": "*"})
 	fmt.Println(dbs, err)
-	names, err := c.Call(ctx, "get_partition_names", hms.Struct{"db_name": "@hive#sales", "tbl_name": "orders", "max_parts": 2})
+	names, err := c.Call(ctx, "get_partition_names", hms.Struct{"db_name": "@hive#sales", "tbl_name": "orders",
+		"max_parts": 2})
 	fmt.Println(names, err)
 	_, err = c.Call(ctx, "get_table", hms.Struct{"dbname": "sales", "tbl_name": "nothing"})
 	fmt.Println(err)

@@ -95,9 +95,11 @@ var expected = "{'-', 'DATE', 'TIMESTAMP', STRING, INTEGER_VALUE, DATE_VALUE, TI
 func (p *parser) refuse(t token) error {
 	if p.s.era.four {
 		if t.kind == 0 {
-			return throw(meta, "Error parsing partition filter: lexer error: mismatched input '<EOF>' expecting %s", expected)
+			return throw(meta, "Error parsing partition filter: lexer error: mismatched input '<EOF>' expecting %s",
+				expected)
 		}
-		return throw(meta, "Error parsing partition filter: lexer error: extraneous input '%s' expecting %s", t.text, expected)
+		return throw(meta, "Error parsing partition filter: lexer error: extraneous input '%s' expecting %s", t.text,
+			expected)
 	}
 	// The numbers are those of FilterParser's tokens: -1 end, 9 EQUAL.
 	n := map[string]int{"": -1, "=": 9}

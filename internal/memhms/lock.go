@@ -40,8 +40,9 @@ func (l *lockTable) init(s *Server) {
 		return
 	}
 	for _, task := range []string{"metastore_always_tasks", "metastore_housekeeping"} {
-		l.locks = append(l.locks, &heldLock{id: s.next("lock"), state: acquired, user: "hive", host: "localhost", agent: "Unknown",
-			beat: s.millis(), got: s.millis(), parts: []lockPart{{exclWrite, levelTable, "__metastore_leader_election__", task, ""}}})
+		part := lockPart{exclWrite, levelTable, "__metastore_leader_election__", task, ""}
+		l.locks = append(l.locks, &heldLock{id: s.next("lock"), state: acquired, user: "hive", host: "localhost",
+			agent: "Unknown", beat: s.millis(), got: s.millis(), parts: []lockPart{part}})
 	}
 }
 
@@ -194,7 +195,8 @@ func (s *Server) unlock(c *call) (any, error) {
 	if l.txn != 0 && len(l.parts) > 0 {
 		p := l.parts[0]
 		return nil, throw(txnOpen, "Unlocking locks associated with transaction not permitted.  lockid:%d intLockId:1 txnid:%d db:%s table:%s partition:%s state:%s type:%s",
-			l.id, l.txn, p.db, orNull(p.table), orNull(p.partition), states[l.state], s.codec.EnumName("LockType", p.kind))
+			l.id, l.txn, p.db, orNull(p.table), orNull(p.partition), states[l.state],
+			s.codec.EnumName("LockType", p.kind))
 	}
 	s.release(func(x *heldLock) bool { return x == l })
 	return nil, nil
@@ -243,7 +245,8 @@ func (s *Server) showLocks(c *call) (any, error) {
 	}
 	for _, l := range s.lock.locks {
 		for i, p := range l.parts {
-			if db != "" && p.db != db || table != "" && p.table != table || part != "" && p.partition != part || txn != 0 && l.txn != txn {
+			if db != "" && p.db != db || table != "" && p.table != table || part != "" && p.partition != part ||
+				txn != 0 && l.txn != txn {
 				continue
 			}
 			out = append(out, s.lockLine(l, i, p))

@@ -49,7 +49,8 @@ func (r *rig) unlock(id int64) {
 // txn opens one.
 func (r *rig) txn() int64 {
 	r.Helper()
-	return r.ok("open_txns", hms.Struct{"rqst": hms.Struct{"num_txns": 1, "user": "u", "hostname": "h"}}).(hms.Struct).List("txn_ids")[0].(int64)
+	return r.ok("open_txns", hms.Struct{"rqst": hms.Struct{"num_txns": 1, "user": "u",
+		"hostname": "h"}}).(hms.Struct).List("txn_ids")[0].(int64)
 }
 
 func TestLockConflicts(t *testing.T) {
@@ -68,7 +69,8 @@ func TestLockConflicts(t *testing.T) {
 		{"exclusive, other database", T(exclusive), comp{exclusive, "e", "t"}, [3]int64{acquired, acquired, acquired}},
 		{"letter case", T(exclusive), comp{exclusive, "D", "T"}, [3]int64{waiting, waiting, waiting}},
 		{"database exclusive, table", comp{exclusive, "d", ""}, T(sharedRead), [3]int64{waiting, waiting, waiting}},
-		{"database read, table exclusive", comp{sharedRead, "d", ""}, T(exclusive), [3]int64{acquired, acquired, acquired}},
+		{"database read, table exclusive", comp{sharedRead, "d", ""}, T(exclusive),
+			[3]int64{acquired, acquired, acquired}},
 		{"excl_write, reader", T(exclWrite), T(sharedRead), [3]int64{0, 0, acquired}},
 		{"excl_write, writer", T(exclWrite), T(sharedWrite), [3]int64{0, 0, waiting}},
 		{"excl_write twice", T(exclWrite), T(exclWrite), [3]int64{0, 0, waiting}},
@@ -101,22 +103,26 @@ func TestLockLife(t *testing.T) {
 		show := func(q hms.Struct) int {
 			return len(r.ok("show_locks", hms.Struct{"rqst": q}).(hms.Struct).List("locks"))
 		}
-		for i, q := range []hms.Struct{{}, {"dbname": "d"}, {"dbname": "d", "tablename": "t"}, {"tablename": "d.t"}, {"dbname": "x"}} {
+		for i, q := range []hms.Struct{{}, {"dbname": "d"}, {"dbname": "d", "tablename": "t"}, {"tablename": "d.t"},
+			{"dbname": "x"}} {
 			want := []int{by(label, 4, 4, 6), 3, 3, 3, 0}[i] // 4.1 holds two of its own
 			if n := show(q); n != want {
 				t.Errorf("show_locks %v: got %d, want %d", q, n, want)
 			}
 		}
 		lines := r.ok("show_locks", hms.Struct{"rqst": hms.Struct{"dbname": "d"}}).(hms.Struct).Structs("locks")
-		r.is([]any{nil, a, b}, []any{lines[0]["blockedByExtId"], lines[1]["blockedByExtId"], lines[2]["blockedByExtId"]})
+		r.is([]any{nil, a, b}, []any{lines[0]["blockedByExtId"], lines[1]["blockedByExtId"],
+			lines[2]["blockedByExtId"]})
 		r.is(int64(1), lines[1]["blockedByIntId"])
 		r.is(int64(0), lines[0]["txnid"])
 		r.unlock(b)
 		r.is(int64(acquired), r.check(c))
 		r.unlock(a)
 		r.unlock(a) // not there: success
-		r.fails("NoSuchLockException: No such lock lockid:"+itoa(a), "check_lock", hms.Struct{"rqst": hms.Struct{"lockid": a}})
-		r.fails("NoSuchLockException: No such lock: lockid:"+itoa(a), "heartbeat", hms.Struct{"ids": hms.Struct{"lockid": a}})
+		r.fails("NoSuchLockException: No such lock lockid:"+itoa(a), "check_lock",
+			hms.Struct{"rqst": hms.Struct{"lockid": a}})
+		r.fails("NoSuchLockException: No such lock: lockid:"+itoa(a), "heartbeat",
+			hms.Struct{"ids": hms.Struct{"lockid": a}})
 
 		x := r.txn()
 		d, _ := r.lock(x, comp{exclusive, "f", "t"})
@@ -127,7 +133,8 @@ func TestLockLife(t *testing.T) {
 		r.ok("commit_txn", hms.Struct{"rqst": hms.Struct{"txnid": x}})
 		_, state = r.lock(0, comp{exclusive, "f", "t"})
 		r.is(int64(acquired), state)
-		vague := hms.Struct{"rqst": hms.Struct{"component": []any{hms.Struct{"type": 1, "level": 1, "dbname": "d"}}, "txnid": r.txn(), "user": "u", "hostname": "h"}}
+		vague := hms.Struct{"rqst": hms.Struct{"component": []any{hms.Struct{"type": 1, "level": 1, "dbname": "d"}},
+			"txnid": r.txn(), "user": "u", "hostname": "h"}}
 		switch label {
 		case v3:
 			if _, err := r.c.Call(t.Context(), "lock", vague); !errors.Is(err, io.EOF) {
@@ -137,7 +144,9 @@ func TestLockLife(t *testing.T) {
 		case v4:
 			r.fails("application exception 6: Internal error processing lock", "lock", vague)
 		}
-		r.fails("NoSuchTxnException: No such transaction txnid:77", "lock", hms.Struct{"rqst": hms.Struct{"component": []any{hms.Struct{"type": 1, "level": 1, "dbname": "d"}}, "txnid": 77, "user": "u", "hostname": "h"}})
+		r.fails("NoSuchTxnException: No such transaction txnid:77", "lock",
+			hms.Struct{"rqst": hms.Struct{"component": []any{hms.Struct{"type": 1, "level": 1, "dbname": "d"}},
+				"txnid": 77, "user": "u", "hostname": "h"}})
 	})
 }
 
@@ -155,7 +164,8 @@ func TestTransactions(t *testing.T) {
 		r.is([]any{b, c}, o["open_txns"])
 		r.is(by[any](label, nil, []byte{1}, []byte{1}), o["abortedBits"])
 		r.is(by[any](label, c, c, c), o["min_open_txn"])
-		if l := r.ok("get_open_txns_info", nil).(hms.Struct).Structs("open_txns"); len(l) != 2 || l[0]["state"] != int32(txnAbort) {
+		if l := r.ok("get_open_txns_info", nil).(hms.Struct).Structs("open_txns"); len(l) != 2 ||
+			l[0]["state"] != int32(txnAbort) {
 			t.Errorf("info: %v", l)
 		}
 		h := r.ok("heartbeat_txn_range", hms.Struct{"txns": hms.Struct{"min": a, "max": c}}).(hms.Struct)
@@ -174,7 +184,8 @@ func TestWriteIDs(t *testing.T) {
 			r := start(t, label)
 			a, b, c := r.txn(), r.txn(), r.txn()
 			give := func(ids ...any) []hms.Struct {
-				return r.ok("allocate_table_write_ids", hms.Struct{"rqst": hms.Struct{"dbName": "d", "tableName": "t", "txnIds": ids}}).(hms.Struct).Structs("txnToWriteIds")
+				return r.ok("allocate_table_write_ids", hms.Struct{"rqst": hms.Struct{"dbName": "d", "tableName": "t",
+					"txnIds": ids}}).(hms.Struct).Structs("txnToWriteIds")
 			}
 			r.is(int64(2), give(a, b)[1]["writeId"])
 			r.is(int64(1), give(a)[0]["writeId"]) // the same again
@@ -183,16 +194,19 @@ func TestWriteIDs(t *testing.T) {
 			r.ok("abort_txn", hms.Struct{"rqst": hms.Struct{"txnid": b}})
 			r.txn()
 			valid := func(list string) hms.Struct {
-				v := r.ok("get_valid_write_ids", hms.Struct{"rqst": hms.Struct{"fullTableNames": []string{"D.t", "d.none"}, "validTxnList": list}}).(hms.Struct)
+				v := r.ok("get_valid_write_ids", hms.Struct{"rqst": hms.Struct{"fullTableNames": []string{"D.t",
+					"d.none"}, "validTxnList": list}}).(hms.Struct)
 				r.is("d.none", v.Structs("tblValidWriteIds")[1]["fullTableName"])
 				return v.Structs("tblValidWriteIds")[0]
 			}
-			r.is(hms.Struct{"fullTableName": "D.t", "writeIdHighWaterMark": int64(3), "invalidWriteIds": []any{int64(2), int64(3)}, "minOpenWriteId": int64(3), "abortedBits": []byte{1}},
+			r.is(hms.Struct{"fullTableName": "D.t", "writeIdHighWaterMark": int64(3),
+				"invalidWriteIds": []any{int64(2), int64(3)}, "minOpenWriteId": int64(3), "abortedBits": []byte{1}},
 				valid("4:3:3,4:2"))
 			// A run, as Hive 4 writes it; and a list from before c.
 			r.is([]any{int64(1), int64(2), int64(3)}, valid("4:9223372036854775807::1-4")["invalidWriteIds"])
 			r.is(by[int64](label, 0, 2, 1), valid("2:9223372036854775807::")["writeIdHighWaterMark"])
-			r.fails("NoSuchTxnException: No such transaction txnid:1", "allocate_table_write_ids", hms.Struct{"rqst": hms.Struct{"dbName": "d", "tableName": "t", "txnIds": []any{a}}})
+			r.fails("NoSuchTxnException: No such transaction txnid:1", "allocate_table_write_ids",
+				hms.Struct{"rqst": hms.Struct{"dbName": "d", "tableName": "t", "txnIds": []any{a}}})
 		})
 	}
 }

@@ -109,7 +109,8 @@ func (s *Server) renamePartition(c *call) (any, error) {
 		return nil, throw(invalidObject, "Unable to rename partition because old partition does not exist")
 	}
 	if to != name && t.parts[to] != nil {
-		return nil, throw(alreadyExists, "Partition already exists:%s.%s.%s", t.obj.Str("dbName"), t.obj.Str("tableName"), javaList(hms.Strings(p["values"])))
+		return nil, throw(alreadyExists, "Partition already exists:%s.%s.%s", t.obj.Str("dbName"),
+			t.obj.Str("tableName"), javaList(hms.Strings(p["values"])))
 	}
 	env := map[string]string{}
 	if !s.era.catalogs { // 2.3 leaves the figures alone here (seen)
@@ -161,7 +162,8 @@ func (s *Server) exchange(c *call) ([]any, error) {
 			location(src.obj.Struct("sd").Str("location"), partName(keys, prefixOf(vals))))
 	}
 	if len(names) == 0 {
-		return nil, throw(meta, "No partition is found with the values %s for the table %s", specText(spec), src.obj.Str("tableName"))
+		return nil, throw(meta, "No partition is found with the values %s for the table %s", specText(spec),
+			src.obj.Str("tableName"))
 	}
 	// The folder of the spec is renamed as a whole: it must not be there yet.
 	folder := strings.TrimSuffix(partName(keys, prefixOf(vals)), "/")

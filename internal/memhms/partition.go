@@ -11,7 +11,8 @@ func init() {
 	add("add_partitions", (*Server).addPartitions, "")
 	add("add_partitions_req", (*Server).addPartitionsReq, "")
 	add("add_partitions_pspec", (*Server).addPartitionSpecs, "")
-	for _, m := range []string{"append_partition", "append_partition_by_name", "append_partition_with_environment_context",
+	for _, m := range []string{"append_partition", "append_partition_by_name",
+		"append_partition_with_environment_context",
 		"append_partition_by_name_with_environment_context", "append_partition_req"} {
 		add(m, (*Server).appendPartition, "")
 	}
@@ -50,7 +51,8 @@ func (s *Server) noTable(c *call, n dbName, name string) error {
 	case s.era.four, s.era.catalogs && many:
 		return throw(invalidObject, "Unable to add partitions because %s does not exist", s.qualified(n, name))
 	case many:
-		return throw(invalidObject, "Unable to add partitions because database or table %s does not exist", s.qualified(n, name))
+		return throw(invalidObject, "Unable to add partitions because database or table %s does not exist",
+			s.qualified(n, name))
 	}
 	return throw(invalidObject, "Unable to add partition because table or database do not exist")
 }
@@ -146,7 +148,9 @@ func (s *Server) addAll(c *call, parts []hms.Struct, skipExisting bool) ([]any, 
 		case err != nil:
 			return nil, err
 		case len(all) > 0 && all[0].t != t:
-			return nil, throw(meta, "Partition does not belong to target table %s: %s", s.qualified(s.nameOfTable(all[0].t.obj), all[0].t.obj.Str("tableName")), s.codec.StructText("Partition", p))
+			return nil, throw(meta, "Partition does not belong to target table %s: %s",
+				s.qualified(s.nameOfTable(all[0].t.obj), all[0].t.obj.Str("tableName")), s.codec.StructText("Partition",
+					p))
 		case seen[name]:
 			return nil, throw(meta, "Duplicate partitions in the list: %s", s.codec.StructText("Partition", p))
 		}
@@ -236,7 +240,8 @@ func (s *Server) appendPartition(c *call) (any, error) {
 	delete(sd, "location")
 	p["sd"] = sd
 	if t.parts[part] != nil {
-		return nil, throw(alreadyExists, "Partition already exists:%s", s.codec.StructText("Partition", t.parts[part].obj))
+		return nil, throw(alreadyExists, "Partition already exists:%s",
+			s.codec.StructText("Partition", t.parts[part].obj))
 	}
 	o := s.newPartition(p, t, part)
 	return o, s.keepParts(t, []string{part}, []hms.Struct{o})

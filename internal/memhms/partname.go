@@ -83,7 +83,8 @@ func nameFor(t *table, vals []string) (string, error) {
 		for _, k := range keys {
 			names = append(names, k.Str("name"))
 		}
-		return "", throw(meta, "Invalid partition key & values; keys [%s], values [%s]", trailing(names), trailing(vals))
+		return "", throw(meta, "Invalid partition key & values; keys [%s], values [%s]", trailing(names),
+			trailing(vals))
 	}
 	return partName(keys, vals), nil
 }

@@ -7,7 +7,8 @@ import (
 )
 
 func init() {
-	for m, in := range map[string]string{"get_partition": "", "get_partition_by_name": "", "get_partition_with_auth": "", "get_partition_req": "partition"} {
+	for m, in := range map[string]string{"get_partition": "", "get_partition_by_name": "",
+		"get_partition_with_auth": "", "get_partition_req": "partition"} {
 		add(m, (*Server).getPartition, in)
 	}
 	for m, in := range map[string]string{"get_partitions": "", "get_partitions_with_auth": "", "get_partitions_ps": "",
@@ -15,14 +16,18 @@ func init() {
 		"get_partitions_req": "partitions", "get_partitions_ps_with_auth_req": "partitions"} {
 		add(m, partitionsAs((*Server).objects), in)
 	}
-	for m, in := range map[string]string{"get_partition_names": "", "get_partition_names_ps": "", "fetch_partition_names_req": "",
+	for m, in := range map[string]string{"get_partition_names": "", "get_partition_names_ps": "",
+		"fetch_partition_names_req":  "",
 		"get_partition_names_ps_req": "names"} {
 		add(m, partitionsAs((*Server).names), in)
 	}
 	for _, m := range []string{"get_partitions_pspec", "get_part_specs_by_filter"} {
 		add(m, partitionsAs((*Server).specs), "")
 	}
-	add("get_num_partitions_by_filter", partitionsAs(func(_ *Server, _ *table, l []string) any { return int32(len(l)) }), "")
+	add("get_num_partitions_by_filter", partitionsAs(func(_ *Server, _ *table,
+		l []string) any {
+		return int32(len(l))
+	}), "")
 	add("get_partitions_by_names", (*Server).partitionsByNames, "")
 	add("get_partitions_by_names_req", (*Server).partitionsByNames, "partitions")
 	add("get_partition_values", (*Server).partitionValues, "partitionValues")
@@ -161,7 +166,8 @@ func (s *Server) specs(t *table, names []string) any {
 		if len(names) > 0 && len(within) > 0 {
 			sd = t.parts[names[0]].obj.Struct("sd")
 		}
-		out = append(out, spec("sharedSDPartitionSpec", hms.Struct{"partitions": within, "sd": with(sd, "location", root)}))
+		out = append(out, spec("sharedSDPartitionSpec", hms.Struct{"partitions": within,
+			"sd": with(sd, "location", root)}))
 	}
 	if len(without) > 0 {
 		out = append(out, with(spec("partitionList", hms.Struct{"partitions": without}), "rootPath", nil))

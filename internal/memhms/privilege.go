@@ -22,8 +22,10 @@ func objectKey(o hms.Struct) string {
 }
 
 func sameGrant(a, b hms.Struct) bool {
-	return objectKey(a.Struct("hiveObject")) == objectKey(b.Struct("hiveObject")) && a.Str("principalName") == b.Str("principalName") &&
-		a.Int("principalType") == b.Int("principalType") && strings.EqualFold(a.Struct("grantInfo").Str("privilege"), b.Struct("grantInfo").Str("privilege"))
+	return objectKey(a.Struct("hiveObject")) == objectKey(b.Struct("hiveObject")) &&
+		a.Str("principalName") == b.Str("principalName") &&
+		a.Int("principalType") == b.Int("principalType") && strings.EqualFold(a.Struct("grantInfo").Str("privilege"),
+		b.Struct("grantInfo").Str("privilege"))
 }
 
 func (s *Server) grantPrivileges(c *call) (any, error) {
@@ -32,8 +34,9 @@ func (s *Server) grantPrivileges(c *call) (any, error) {
 		for _, q := range s.grants {
 			if sameGrant(p, q) {
 				o := p.Struct("hiveObject")
-				return nil, s.gotException(invalidObject, p.Struct("grantInfo").Str("privilege")+" is already granted on table ["+
-					o.Str("dbName")+","+o.Str("objectName")+"] by "+q.Struct("grantInfo").Str("grantor"))
+				return nil, s.gotException(invalidObject,
+					p.Struct("grantInfo").Str("privilege")+" is already granted on table ["+
+						o.Str("dbName")+","+o.Str("objectName")+"] by "+q.Struct("grantInfo").Str("grantor"))
 			}
 		}
 	}
@@ -42,7 +45,8 @@ func (s *Server) grantPrivileges(c *call) (any, error) {
 		if s.era.catalogs && o.Str("catName") == "" && o.Str("dbName") != "" {
 			o = with(o, "catName", defaultCatalog)
 		}
-		s.grants = append(s.grants, with(with(p, "grantInfo", with(p.Struct("grantInfo"), "createTime", int32(s.now()))), "hiveObject", o))
+		s.grants = append(s.grants, with(with(p, "grantInfo", with(p.Struct("grantInfo"), "createTime",
+			int32(s.now()))), "hiveObject", o))
 	}
 	return true, nil
 }
@@ -77,7 +81,8 @@ func (s *Server) listPrivileges(c *call) (any, error) {
 	}
 	out := []any{}
 	for _, q := range s.grants {
-		if (who == "" || q.Str("principalName") == who) && (o == nil || o["objectType"] == nil || objectKey(o) == objectKey(q.Struct("hiveObject"))) {
+		if (who == "" || q.Str("principalName") == who) && (o == nil || o["objectType"] == nil ||
+			objectKey(o) == objectKey(q.Struct("hiveObject"))) {
 			out = append(out, q)
 		}
 	}
@@ -92,7 +97,8 @@ func (s *Server) privilegeSet(c *call) (any, error) {
 	of := func(kind int64, name string) []any {
 		out := []any{}
 		for _, q := range s.grants {
-			if q.Int("principalType") == kind && q.Str("principalName") == name && objectKey(o) == objectKey(q.Struct("hiveObject")) {
+			if q.Int("principalType") == kind && q.Str("principalName") == name &&
+				objectKey(o) == objectKey(q.Struct("hiveObject")) {
 				out = append(out, q["grantInfo"])
 			}
 		}

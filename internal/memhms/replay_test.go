@@ -41,7 +41,8 @@ func TestReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &replay{rig: start(t, "apache-"+server, folders(rec)), codec: hms.NewCodec(inv), ids: map[int64]int64{}, diff: map[string]int{}}
+			p := &replay{rig: start(t, "apache-"+server, folders(rec)), codec: hms.NewCodec(inv),
+				ids: map[int64]int64{}, diff: map[string]int{}}
 			for _, c := range rec.Conns {
 				p.connection(c)
 			}

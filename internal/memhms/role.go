@@ -82,8 +82,9 @@ func (s *Server) grantRole(c *call) (any, error) {
 			return nil, s.gotException(invalidObject, "Principal "+who+" already has the role "+role)
 		}
 	}
-	s.roles.grants = append(s.roles.grants, hms.Struct{"roleName": role, "principalName": who, "principalType": c.value("principaltype"),
-		"grantOption": c.flag("grantoption"), "grantTime": int32(s.now()), "grantorName": c.value("grantor"),
+	s.roles.grants = append(s.roles.grants, hms.Struct{"roleName": role, "principalName": who,
+		"principalType": c.value("principaltype"),
+		"grantOption":   c.flag("grantoption"), "grantTime": int32(s.now()), "grantorName": c.value("grantor"),
 		"grantorPrincipalType": c.value("grantortype")})
 	return true, nil
 }
@@ -134,8 +135,9 @@ func (s *Server) roleGrants(c *call) (any, error) {
 		}
 	}
 	if c.num("principaltype") == 1 {
-		out = append(out, hms.Struct{"roleName": "public", "principalName": c.str("principalname"), "principalType": int32(1),
-			"grantOption": false, "grantTime": int32(0)})
+		out = append(out, hms.Struct{"roleName": "public", "principalName": c.str("principalname"),
+			"principalType": int32(1),
+			"grantOption":   false, "grantTime": int32(0)})
 	}
 	return out, nil
 }

@@ -136,7 +136,8 @@ func TestBase(t *testing.T) {
 		r.is("false", r.ok("getMetaConf", hms.Struct{"key": "hive.metastore.try.direct.sql"}))
 		r.fails("MetaException: Invalid configuration key no.such.key", "getMetaConf", hms.Struct{"key": "no.such.key"})
 		r.is("1s", r.ok("get_config_value", hms.Struct{"name": "hive.metastore.client.connect.retry.delay"}))
-		r.fails("ConfigValSecurityException: For security reasons, the config key javax.x cannot be accessed", "get_config_value", hms.Struct{"name": "javax.x", "defaultValue": "d"})
+		r.fails("ConfigValSecurityException: For security reasons, the config key javax.x cannot be accessed",
+			"get_config_value", hms.Struct{"name": "javax.x", "defaultValue": "d"})
 		r.is("dflt", r.ok("get_config_value", hms.Struct{"name": "hive.x", "defaultValue": "dflt"}))
 		if r.has("get_metastore_db_uuid") {
 			if u := r.ok("get_metastore_db_uuid", nil).(string); len(u) != 36 {
@@ -178,7 +179,8 @@ func TestUnknownMethods(t *testing.T) {
 	for range 2 {
 		_, err := c.Call(t.Context(), "get_fields_req", hms.Struct{"req": hms.Struct{"dbName": "d", "tblName": "t"}})
 		var app *hms.AppError
-		if !errors.As(err, &app) || *app != (hms.AppError{Type: hms.AppUnknownMethod, Message: "Invalid method name: 'get_fields_req'"}) {
+		if !errors.As(err, &app) || *app != (hms.AppError{Type: hms.AppUnknownMethod,
+			Message: "Invalid method name: 'get_fields_req'"}) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -189,7 +191,8 @@ func TestUnknownMethods(t *testing.T) {
 	}
 	c2 := hms.NewClient(conn, old.inv, hms.Options{})
 	defer c2.Close()
-	if _, err := c2.Call(t.Context(), "get_table", hms.Struct{"dbname": "default", "tbl_name": "t"}); err == nil || !strings.Contains(err.Error(), "Invalid method name: 'get_table'") {
+	if _, err := c2.Call(t.Context(), "get_table", hms.Struct{"dbname": "default", "tbl_name": "t"}); err == nil ||
+		!strings.Contains(err.Error(), "Invalid method name: 'get_table'") {
 		t.Errorf("get_table at 4.1: got %v", err)
 	}
 }
@@ -222,7 +225,8 @@ func TestMissingField(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, err := w.Read()
-		want := hms.AppError{Type: hms.AppProtocolError, Message: "Required field 'dbName' is unset! Struct:GetTableRequest(dbName:null, tblName:t, catName:hive)"}
+		want := hms.AppError{Type: hms.AppProtocolError,
+			Message: "Required field 'dbName' is unset! Struct:GetTableRequest(dbName:null, tblName:t, catName:hive)"}
 		if err != nil || m.Failure == nil || *m.Failure != want {
 			t.Fatalf("got %+v, %v\nwant %v", m, err, want)
 		}
@@ -233,7 +237,8 @@ func TestFramedAndNonsense(t *testing.T) {
 	r := start(t, v3)
 	r.c = r.dial(hms.Options{Framed: true})
 	r.is([]string{"default"}, r.ok("get_all_databases", nil))
-	for _, in := range []string{"GET / HTTP/1.1\r\n\r\n", "\x82\x21\x01", "\x01\x00\x00\x00\x06GSSAPI", "\x80\x02\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00",
+	for _, in := range []string{"GET / HTTP/1.1\r\n\r\n", "\x82\x21\x01", "\x01\x00\x00\x00\x06GSSAPI",
+		"\x80\x02\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00",
 		"\x00\x00\x00\x00", "\x00\x00\x00\x05hello"} {
 		conn, err := net.Dial("tcp", r.addr)
 		if err != nil {
@@ -293,7 +298,8 @@ func TestEveryMethodIsAnswered(t *testing.T) {
 				if err != nil && !errors.As(err, &x) && !errors.As(err, &app) {
 					t.Fatalf("%s: %v", name, err)
 				}
-				if _, known := rows[name]; known && app != nil && (app.Type == hms.AppUnknownMethod || strings.Contains(app.Message, "required by")) {
+				if _, known := rows[name]; known && app != nil && (app.Type == hms.AppUnknownMethod ||
+					strings.Contains(app.Message, "required by")) {
 					t.Errorf("%s has a row and got %v", name, app)
 				}
 			}
@@ -364,7 +370,8 @@ func TestManyClients(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r.is([]string{"big_orders", "clicks", "customers", "orders"}, r.ok("get_all_tables", hms.Struct{"db_name": "sales"}))
+	r.is([]string{"big_orders", "clicks", "customers", "orders"},
+		r.ok("get_all_tables", hms.Struct{"db_name": "sales"}))
 }
 
 // busy makes, changes and drops things of its own while others do the same.
@@ -391,6 +398,7 @@ func busy(ctx context.Context, c *hms.Client, i int) error {
 
 // simple is a small table, partitioned where keys are given as name, type.
 func simple(db, name string, keys ...string) hms.Struct {
-	return hms.Struct{"dbName": db, "tableName": name, "owner": "me", "tableType": "MANAGED_TABLE", "parameters": map[string]string{},
+	return hms.Struct{"dbName": db, "tableName": name, "owner": "me", "tableType": "MANAGED_TABLE",
+		"parameters":    map[string]string{},
 		"partitionKeys": columns(keys), "sd": hms.Struct{"cols": columns([]string{"a", "int", "b", "string"})}}
 }

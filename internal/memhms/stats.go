@@ -19,7 +19,8 @@ func init() {
 	add("get_table_statistics_req", (*Server).tableStats, "tableStats")
 	add("get_partitions_statistics_req", (*Server).partitionStats, "partStats")
 	add("get_aggr_stats_for", (*Server).aggregate, "")
-	for _, m := range []string{"delete_table_column_statistics", "delete_partition_column_statistics", "delete_column_statistics_req"} {
+	for _, m := range []string{"delete_table_column_statistics", "delete_partition_column_statistics",
+		"delete_column_statistics_req"} {
 		add(m, (*Server).deleteStats, "")
 	}
 }

@@ -137,7 +137,8 @@ func fullSD(sd hms.Struct) hms.Struct {
 		out["parameters"] = hms.Map{}
 	}
 	if out["skewedInfo"] == nil {
-		out["skewedInfo"] = hms.Struct{"skewedColNames": []any{}, "skewedColValues": []any{}, "skewedColValueLocationMaps": hms.Map{}}
+		out["skewedInfo"] = hms.Struct{"skewedColNames": []any{}, "skewedColValues": []any{},
+			"skewedColValueLocationMaps": hms.Map{}}
 	}
 	if out["storedAsSubDirectories"] == nil {
 		out["storedAsSubDirectories"] = false

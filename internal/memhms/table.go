@@ -8,7 +8,8 @@ import (
 )
 
 func init() {
-	for _, m := range []string{"create_table", "create_table_with_environment_context", "create_table_req", "create_table_with_constraints"} {
+	for _, m := range []string{"create_table", "create_table_with_environment_context", "create_table_req",
+		"create_table_with_constraints"} {
 		add(m, (*Server).createTable, "")
 	}
 	add("get_table", (*Server).getTable, "")
@@ -79,7 +80,8 @@ func (s *Server) createTable(c *call) (any, error) {
 	if err := s.makeFolder(obj.Struct("sd").Str("location")); err != nil {
 		return nil, err
 	}
-	d.tables[ident(name)] = &table{obj: obj, seq: s.next("table row"), parts: map[string]*partition{}, stats: map[string]hms.Struct{}, marks: map[string]bool{}}
+	d.tables[ident(name)] = &table{obj: obj, seq: s.next("table row"), parts: map[string]*partition{},
+		stats: map[string]hms.Struct{}, marks: map[string]bool{}}
 	s.noteCreate(asSent(obj, t))
 	return nil, s.constrainNew(c, n, ident(name))
 }
@@ -178,7 +180,8 @@ func (s *Server) tableLocation(d *database, t hms.Struct, cat string) string {
 	base := d.obj.Str("locationUri")
 	db, name := t.Str("dbName"), t.Str("tableName")
 	switch {
-	case isExternal(t) && s.era.catalogs && (!s.era.four || cat == defaultCatalog) && base == s.databaseLocation(s.cats[ident(cat)], db):
+	case isExternal(t) && s.era.catalogs && (!s.era.four || cat == defaultCatalog) &&
+		base == s.databaseLocation(s.cats[ident(cat)], db):
 		base = location(s.conf.External, db+".db")
 	case s.era.four && !isExternal(t) && base == s.databaseLocation(s.cats[ident(cat)], db):
 		base = location(s.cats[ident(cat)].obj.Str("locationUri"), db+".db")

@@ -164,7 +164,8 @@ func projected(t, spec hms.Struct) hms.Struct {
 		return t
 	}
 	out := project(t, paths)
-	for k, v := range map[string]any{"tableType": "MANAGED_TABLE", "rewriteEnabled": false, "ownerType": int32(1), "writeId": int64(0), "id": t["id"]} {
+	for k, v := range map[string]any{"tableType": "MANAGED_TABLE", "rewriteEnabled": false, "ownerType": int32(1),
+		"writeId": int64(0), "id": t["id"]} {
 		if out[k] == nil {
 			out[k] = v
 		}

@@ -18,7 +18,10 @@ func init() {
 	add("add_token", (*Server).addToken, "")
 	add("get_token", (*Server).getToken, "")
 	add("remove_token", (*Server).removeToken, "")
-	add("get_all_token_identifiers", func(s *Server, _ *call) (any, error) { return hms.ListOf(sortedKeys(s.misc.tokens)), nil }, "")
+	add("get_all_token_identifiers", func(s *Server, _ *call) (any,
+		error) {
+		return hms.ListOf(sortedKeys(s.misc.tokens)), nil
+	}, "")
 	add("add_master_key", (*Server).addMasterKey, "")
 	add("update_master_key", (*Server).updateMasterKey, "")
 	add("remove_master_key", (*Server).removeMasterKey, "")

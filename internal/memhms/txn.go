@@ -191,7 +191,8 @@ func (s *Server) compact(c *call) (any, error) {
 			return hms.Struct{"id": k.Int("id"), "state": state, "accepted": false}, nil
 		}
 	}
-	k := hms.Struct{"id": s.next("compaction"), "dbname": db, "tablename": table, "type": c.value("type"), "state": "initiated"}
+	k := hms.Struct{"id": s.next("compaction"), "dbname": db, "tablename": table, "type": c.value("type"),
+		"state": "initiated"}
 	if part != "" {
 		k["partitionname"] = part
 	}

@@ -132,7 +132,8 @@ func (s *Server) writesOf(full string, list txnList) hms.Struct {
 	if high == 0 && len(writes) > 0 { // allocated only by later transactions
 		high = writes[0].write - 1
 	}
-	o := hms.Struct{"fullTableName": full, "writeIdHighWaterMark": high, "invalidWriteIds": invalid, "abortedBits": aborted.bytes()}
+	o := hms.Struct{"fullTableName": full, "writeIdHighWaterMark": high, "invalidWriteIds": invalid,
+		"abortedBits": aborted.bytes()}
 	if least != 0 {
 		o["minOpenWriteId"] = least
 	}
