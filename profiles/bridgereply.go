@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hmsgate/frame"
@@ -36,11 +37,12 @@ func (b *bridger) reply(m, target *Method, spec string) (*shape, error) {
 // result is the edge of the success value.
 func (b *bridger) result(m, target *Method, how, field string) (*shapeEdge, error) {
 	s := b.replies
+	at := len(s.order)
 	natural, err := s.reply(target)
 	if err != nil {
 		return nil, err
 	}
-	s.order = s.order[:len(s.order)-1] // the shape itself is not used
+	s.order = slices.Delete(s.order, at, at+1) // the shape itself is not used; those it is the first to need are
 	e := &shapeEdge{id: 0, name: "success", wire: target.Returns.Wire}
 	if len(natural.edges) > 0 {
 		e = &natural.edges[0]
