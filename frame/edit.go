@@ -33,6 +33,23 @@ func (w *Window) Put(p []byte) error {
 // reserve cuts and makes room for n more bytes of output.
 func (w *Window) reserve(n int) error {
 	pending := w.r - w.s
+	if len(w.out)+pending+n > cap(w.out) {
+		if err := w.moreOut(pending + n); err != nil {
+			return err
+		}
+		pending = w.r - w.s
+	}
+	if pending > 0 { // nothing pending: names of one list in a row
+		w.out = append(w.out, w.b[w.s:w.r]...)
+		w.s = w.r
+	}
+	return nil
+}
+
+// moreOut makes room for n more bytes of output: by a first buffer, by the big
+// tier, else by letting out what is there; for one long value by memory of its
+// own.
+func (w *Window) moreOut(n int) error {
 	if w.out == nil {
 		if w.big != nil {
 			w.out = w.big.out[:0]
@@ -40,21 +57,10 @@ func (w *Window) reserve(n int) error {
 			w.outBuf = outs.Get().(*[smallOut]byte)
 			w.out = w.outBuf[:0]
 		}
-	}
-	if len(w.out)+pending+n > cap(w.out) {
-		if err := w.moreOut(pending + n); err != nil {
-			return err
+		if n <= cap(w.out) {
+			return nil
 		}
-		pending = w.r - w.s
 	}
-	w.out = append(w.out, w.b[w.s:w.r]...)
-	w.s = w.r
-	return nil
-}
-
-// moreOut makes room for n more bytes of output: by the big tier, else by
-// letting out what is there; for one long value by memory of its own.
-func (w *Window) moreOut(n int) error {
 	if w.holding {
 		return w.growOut(n)
 	}

@@ -55,7 +55,8 @@ func (w *Window) oldHeader(n uint32) (Header, error) {
 	}
 	b := w.b[w.r : w.r+size]
 	w.r += size
-	return Header{Type: MessageType(b[size-5]), Seq: int32(be.Uint32(b[size-4:])), Method: b[4 : 4+n], Old: true, Size: size}, nil
+	seq := int32(be.Uint32(b[size-4:]))
+	return Header{Type: MessageType(b[size-5]), Seq: seq, Method: b[4 : 4+n], Old: true, Size: size}, nil
 }
 
 // AppendHeader appends a strict header.

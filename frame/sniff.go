@@ -16,7 +16,8 @@ const (
 	Unknown
 )
 
-var peerNames = [...]string{"undecided", "raw", "framed", "old-binary", "compact", "framed-compact", "sasl", "tls", "http", "unknown"}
+var peerNames = [...]string{"undecided", "raw", "framed", "old-binary", "compact", "framed-compact",
+	"sasl", "tls", "http", "unknown"}
 
 func (p Peer) String() string { return peerNames[p] }
 

@@ -19,4 +19,31 @@
 // one shift and one population count. Recursion is the walk's state: it pulls,
 // the window blocks, so any chunking gives the same output. Depth is bounded
 // by frame.MaxDepth, shared with skipping.
+//
+// # Calls are read more strictly than replies
+//
+// A planned field that occurs twice is an error both ways: readers take the
+// last, checks would have seen the first. A list, set or map of a planned
+// field whose elements are of another type than planned is copied unseen and
+// counted in a reply, refused in a call: generated readers take elements for
+// what their own interface says, whatever type the container states. A name
+// longer than 8 KB is copied unseen in a reply (left out where a verdict on it
+// was due), refused in a call.
+//
+// # Speed
+//
+// Processor time, one of two shared cores of a Xeon, Go 1.26, from a reader in
+// memory to a sink that counts; the reference skip is a recursion over a slice
+// that neither copies nor bounds anything (yardstick_test.go):
+//
+//	partitions of 2.2 KB       257 KB      1 MB     10 MB
+//	reference skip, GB/s          4.4       4.4       4.4
+//	every dbName                  3.3       3.1       2.9
+//	the same, columns repeat      6.1       5.6       5.3
+//	copying in and out alone                         14
+//	token copy                    0.1 (21 times slower than every dbName)
+//
+// Gather and emit of a 54 B call: 300 ns; reply of 5 names in 86 B: 270 ns;
+// reply of 1 KB with one name: 530 ns; 20,000 names: 23 ns each. Allocations:
+// none once pools are warm. A node is 24 bytes, an edge 16.
 package rewrite
