@@ -25,5 +25,16 @@
 // What a version has is read from its inventory: catalogs where get_catalogs
 // exists, the habits of Hive 4 where get_fields_req exists. Texts and habits were
 // compared with the output of Hive's own client at real 2.3.10, 3.1.3 and 4.1.0
-// metastores, which is the source of each message text here.
+// metastores, which is the source of each message text here; "seen" in a comment
+// means there.
+//
+// # How close it is
+//
+// Lines of the probe (testdata/rig/probe) that are the same as at the real metastore
+// of that version, with its own client: 329 of 348 at 2.3.10, 393 of 439 at 3.1.3, 413
+// of 482 at 4.1.0. Missing are resource plans, the schema registry, indexes,
+// partition expressions, data connectors, procedures and packages, and the errors
+// that only Derby makes. PyIceberg 0.12 prints the same 44 lines, PySpark 3.5 with
+// Iceberg 99 of 100 (Folders on). The replay test holds such shares for recorded
+// clients.
 package memhms

@@ -218,6 +218,4 @@ func (s *bitSet) set(i int) {
 	s.b[i/8] |= 1 << (i % 8)
 }
 
-func (s *bitSet) has(i int) bool { return i/8 < len(s.b) && s.b[i/8]>>(i%8)&1 == 1 }
-
 func (s *bitSet) bytes() []byte { return append([]byte{}, s.b...) }
