@@ -122,11 +122,3 @@ func (c *Call) DefaultRouted() {
 	}
 	(*p).Inc()
 }
-
-// Filtered counts objects taken out of a reply: object is "database" or "table", anything else counts as "other".
-func (c *Call) Filtered(object string, n int) {
-	if object != "database" && object != "table" {
-		object = other
-	}
-	c.reg.filtered.WithLabelValues(c.method, c.catalog.Name, object).Add(float64(n))
-}

@@ -22,9 +22,9 @@ var buckets = []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 
 // Closed lists of label values.
 var (
 	// Why a connection was closed at the door.
-	refusals = strings.Fields("limit client_limit draining transport")
-	// What a peer on the port seemed to be: the names of frame.Peer, and what is known only after the sniff.
-	peers = strings.Fields("raw framed old-binary compact framed-compact sasl tls http proxy")
+	refusals = strings.Fields("limit")
+	// What a peer on the port seemed to be: the names of frame.Peer.
+	peers = strings.Fields("raw framed old-binary compact framed-compact sasl tls http unknown")
 	// What went wrong with a backend.
 	failures = strings.Fields("connect timeout closed broken_reply protocol preamble")
 	// How a drain ended.
@@ -43,9 +43,9 @@ type Options struct {
 type Registry struct {
 	prom *prometheus.Registry
 
-	requests, defaultRouted, filtered *prometheus.CounterVec
-	duration                          *prometheus.HistogramVec
-	bytesIn, bytesOut                 prometheus.Counter
+	requests, defaultRouted *prometheus.CounterVec
+	duration                *prometheus.HistogramVec
+	bytesIn, bytesOut       prometheus.Counter
 
 	ambiguous, shadowed, hintWrites prometheus.Counter
 	backendFailures, fanoutDegraded *prometheus.CounterVec
@@ -79,8 +79,6 @@ func New(o Options) *Registry {
 		bytesIn: bytes.WithLabelValues("call"), bytesOut: bytes.WithLabelValues("reply"),
 		defaultRouted: f.counters("default_catalog_routed_total",
 			"Calls without a namespace that went to the default catalog.", "method"),
-		filtered: f.counters("filtered_objects_total", "Objects taken out of replies.",
-			"method", "catalog", "object_type"),
 		ambiguous:       f.counter("routing_ambiguous_total", "Calls refused because they name two catalogs."),
 		shadowed:        f.counter("shadowed_database_total", "Databases of the default catalog hidden by a catalog's prefix."),
 		hintWrites:      f.counter("catalog_hint_writes_total", "Writes routed by a catalog field, not by the database's name."),
@@ -110,7 +108,7 @@ func (r *Registry) ClientClosed() { r.clients.Dec() }
 func (r *Registry) BackendOpened() { r.backendConns.Inc() }
 func (r *Registry) BackendClosed() { r.backendConns.Dec() }
 
-// Refused counts a client connection closed at the door: limit, client_limit, draining, transport or other.
+// Refused counts a client connection closed at the door: limit or other.
 func (r *Registry) Refused(reason string) { r.refused.inc(reason) }
 
 // Unexpected counts a connection closed for its first bytes, by the name of the frame.Peer it seems to be.
