@@ -14,7 +14,7 @@ import (
 // TestSweepBites: without any one of the rules the sweep goes red. With -short
 // or under the race detector it is a sample of the rules.
 func TestSweepBites(t *testing.T) {
-	cases, kinds := sweepCases(t)
+	cases, kinds := sweepCases(t, false)
 	where := map[string][]*sweepCase{} // place -> methods that have it
 	for i := range cases {
 		c := &cases[i]
