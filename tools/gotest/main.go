@@ -137,7 +137,7 @@ func reason(lines []string) string {
 	if len(text) == 0 {
 		return "no reason given"
 	}
-	return strings.Join(text, "; ")
+	return strings.TrimPrefix(strings.Join(text, "; "), "SKIP: ")
 }
 
 func (r *report) close() {

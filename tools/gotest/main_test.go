@@ -8,7 +8,7 @@ import (
 func TestReport(t *testing.T) {
 	const in = `{"Action":"output","Package":"m/a","Test":"TestGood","Output":"=== RUN   TestGood\n"}
 {"Action":"pass","Package":"m/a","Test":"TestGood","Elapsed":0}
-{"Action":"output","Package":"m/a","Test":"TestLeft","Output":"    a_test.go:9: no Java in PATH\n"}
+{"Action":"output","Package":"m/a","Test":"TestLeft","Output":"    a_test.go:9: SKIP: no Java in PATH\n"}
 {"Action":"output","Package":"m/a","Test":"TestLeft","Output":"--- SKIP: TestLeft (0.00s)\n"}
 {"Action":"skip","Package":"m/a","Test":"TestLeft","Elapsed":0}
 {"Action":"output","Package":"m/a","Output":"ok  \tm/a\t0.1s\n"}
