@@ -93,7 +93,6 @@ type Builder struct {
 	roots []rootSpec
 	keys  []keySpec
 	pars  []param
-	err   error
 }
 
 type keySpec struct {
