@@ -30,6 +30,16 @@
 // longer than 8 KB is copied unseen in a reply (left out where a verdict on it
 // was due), refused in a call.
 //
+// # Texts
+//
+// Texts that hold names are held whole, up to 16 MB, and rewritten where Names
+// is Texts too: SQL by a scanner that knows tokens and places of tables
+// (AppendSQL), bodies of notifications key by key (Builder.Key), structs in
+// Thrift's JSON protocol by the nodes that walk them in binary, parameters by
+// listed keys (Builder.Param). A text that cannot be read stays as it is: a
+// reply with it is still a reply. Bodies are compressed again only when a name
+// in them changed.
+//
 // # Speed
 //
 // Processor time, one of two shared cores of a Xeon, Go 1.26, from a reader in
