@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"bytes"
+
 	"hmsgate/frame"
 	"hmsgate/internal/session"
 	"hmsgate/route"
@@ -36,35 +38,23 @@ func setUGI(c *session.Call) error {
 //
 //	0b 00 01 len user | 0f 00 02 0b count { len name }* | 00
 func groupsOf(b []byte) []byte {
-	for len(b) >= 7 {
-		n := 3
-		switch b[0] {
-		case frame.String:
-			n += 4 + int(be.Uint32(b[3:]))
-		case frame.List:
-			if len(b) < 8 || b[3] != frame.String {
-				return nil
-			}
-			n += 5
-			for i := int(be.Uint32(b[4:])); i > 0; i-- {
-				if len(b) < n+4 {
-					return nil
-				}
-				n += 4 + int(be.Uint32(b[n:]))
-			}
-			if n > len(b) {
-				return nil
-			}
-			if b[1] == 0 && b[2] == 2 {
-				return b[3:n]
-			}
-		default:
-			return nil
+	w := frame.NewWindow(bytes.NewReader(b), nil)
+	defer w.Park()
+	w.Start(0, len(b))
+	for w.Need(3) == nil {
+		head := w.Bytes()
+		t, id := head[0], be.Uint16(head[1:])
+		if t == frame.Stop {
+			break
 		}
-		if n > len(b) {
-			return nil
+		w.Advance(3)
+		from := w.Pos()
+		if w.Skip(t, 1) != nil {
+			break
 		}
-		b = b[n:]
+		if v := b[from:w.Pos()]; id == 2 && t == frame.List && v[0] == frame.String {
+			return v
+		}
 	}
 	return nil
 }

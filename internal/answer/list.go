@@ -39,7 +39,7 @@ func readList(msg []byte, method string, elem frame.Type) (l list, ok bool, err 
 		return l, false, errNoList
 	}
 	if b[1] != 0 || b[2] != 0 {
-		return l, false, nil
+		return l, false, onlyStruct(b)
 	}
 	if b[0] != frame.List {
 		return l, false, fmt.Errorf("%w: a %s", errNoList, frame.TypeName(b[0]))
@@ -59,6 +59,18 @@ func readList(msg []byte, method string, elem frame.Type) (l list, ok bool, err 
 		return l, false, fmt.Errorf("%w of %ss: elements are %ss", errNoList, frame.TypeName(elem), frame.TypeName(b[3]))
 	}
 	return l, true, nil
+}
+
+// onlyStruct checks that a result is one struct, a declared exception, and
+// nothing behind it that a client might read as success.
+func onlyStruct(b []byte) error {
+	w := frame.NewWindow(bytes.NewReader(b[3:]), nil)
+	defer w.Park()
+	w.Start(0, len(b))
+	if b[0] != frame.Struct || w.Skip(frame.Struct, 0) != nil || 3+int(w.Pos()) != len(b)-1 {
+		return fmt.Errorf("%w: neither success nor an exception", errNoList)
+	}
+	return nil
 }
 
 // appendTo appends the elements of a list of strings.

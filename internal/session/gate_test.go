@@ -138,9 +138,7 @@ func (g *gateCase) play(t *testing.T, n int, each func(left int)) (*caller, []*m
 		dialled = append(dialled, m)
 		return m, nil
 	}
-	if err := e.Prepare(stubs(e.Plans)); err != nil {
-		t.Fatal(err)
-	}
+	prepare(t, e)
 	c := &caller{call: g.call, left: n, each: each}
 	New(func() *Env { return e }, c, r.opt).Run()
 	if c.left != 0 || c.owed != 0 || !bytes.Equal(c.got, g.answer) {
@@ -214,9 +212,7 @@ func TestGateWritesOfALargeReply(t *testing.T) {
 	reply := wiretest.Reply("get_partitions", 7, append(b, 0))
 	r, e := newEnv(t, table(t, "127.0.0.1:1", "127.0.0.1:2"), false)
 	e.Dial = func(context.Context, string) (net.Conn, error) { return &stream{left: reply}, nil }
-	if err := e.Prepare(stubs(e.Plans)); err != nil {
-		t.Fatal(err)
-	}
+	prepare(t, e)
 	c := &counter{call: wiretest.Call("get_partitions", 7, wiretest.Struct(nil).String(1, "apache__sales").String(2, "t").Stop())}
 	New(func() *Env { return e }, c, r.opt).Run()
 	if want := len(reply) + 10_000*len("apache__"); c.bytes != want {
@@ -270,9 +266,7 @@ func TestGateIdleMemory(t *testing.T) {
 	g := gateCases()[1]
 	r, e := newEnv(t, table(t, "127.0.0.1:1", "127.0.0.1:2"), false)
 	e.Dial = func(context.Context, string) (net.Conn, error) { return &metastore{want: g.want, reply: g.reply}, nil }
-	if err := e.Prepare(stubs(e.Plans)); err != nil {
-		t.Fatal(err)
-	}
+	prepare(t, e)
 	current := func() *Env { return e }
 	idle, block, over := make(chan struct{}), make(chan struct{}), make(chan struct{}, sessions)
 	start := func() {

@@ -152,6 +152,26 @@ func everybody(c *Call) error {
 	return nil
 }
 
+// compiled are the plans of all tests: they take their time.
+var compiled = sync.OnceValues(func() (*versions, error) {
+	v, err := newVersions(profiles.AutoLabel)
+	if err == nil {
+		err = (&Env{versions: v}).Warm("apache-3.1.3")
+	}
+	return v, err
+})
+
+func prepare(t testing.TB, e *Env) {
+	t.Helper()
+	err := e.Prepare(stubs(e.Plans))
+	if err == nil {
+		e.versions, err = compiled()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // newRig serves on a port until the test ends.
 func newRig(t testing.TB, tab *route.Table, framedBack bool, setups ...setup) *rig {
 	t.Helper()
@@ -159,9 +179,7 @@ func newRig(t testing.TB, tab *route.Table, framedBack bool, setups ...setup) *r
 	for _, f := range setups {
 		f(r)
 	}
-	if err := e.Prepare(stubs(e.Plans)); err != nil {
-		t.Fatal(err)
-	}
+	prepare(t, e)
 	var err error
 	if r.ln, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
