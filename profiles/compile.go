@@ -194,7 +194,7 @@ func (v *value) action(call, merge bool) rewrite.Action {
 	case v == nil || !v.has(false):
 		return rewrite.Action{}
 	case v.kind != rewrite.None:
-		a := rewrite.Action{Do: rewrite.Name, Kind: v.kind, Route: call && !v.kind.Number() && !v.kind.Long(),
+		a := rewrite.Action{Do: rewrite.Name, Kind: v.kind, Route: call && v.kind.Routes() && !v.kind.Long(),
 			Verdict: merge && v.kind == rewrite.DB}
 		if v.object != nil {
 			a.Node = v.object.id

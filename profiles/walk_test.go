@@ -88,7 +88,7 @@ func gather(t *testing.T, what string, msg []byte, root rewrite.RootID, planned 
 		got = append(got, normal(fact.Kind))
 	}
 	for _, p := range planned {
-		if k, _ := rewrite.ParseKind(p); !k.Number() {
+		if k, _ := rewrite.ParseKind(p); k.Routes() {
 			want = append(want, p)
 		}
 	}

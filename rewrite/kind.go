@@ -74,6 +74,9 @@ func (k Kind) Long() bool { return k >= SQL && k <= Object }
 // Number says whether values of the kind are i64 ids, not strings.
 func (k Kind) Number() bool { return k >= LockID && k <= CompactionID }
 
+// Routes says whether a value of the kind can say where its call belongs.
+func (k Kind) Routes() bool { return !k.Number() || k == LockID || k == CompactionID }
+
 // Names gives the other side's form of a name: the backend's for a call, the
 // client's for a reply. One value serves one call. An error (only for calls)
 // ends the walk: the name belongs elsewhere than the call was routed.

@@ -16,10 +16,11 @@ const (
 	ByPrefix             // a namespace with a catalog prefix
 	ByAt                 // "@cat#"
 	ByCatName            // a catName
+	ByID                 // the slot in a lock or compaction id
 )
 
 func (h How) String() string {
-	return [...]string{"default catalog", "bare name", "prefix", "@cat#", "catName"}[h]
+	return [...]string{"default catalog", "bare name", "prefix", "@cat#", "catName", "id"}[h]
 }
 
 // Bounds of what a Binding keeps between calls, for the sake of idle sessions,
@@ -54,6 +55,7 @@ type Binding struct {
 	prefixed  bool   // some name had a prefix
 	ats       bool   // some name had the "@cat#" form
 	dotted    bool   // some name had the "hive." form
+	method    string // of the routed call
 	catText   []byte // the first catName as it came
 	otherCat  bool   // some catName is nobody's we know
 	pattern   []byte // the pattern of a merged list, as it came
@@ -99,6 +101,8 @@ func (b *Binding) Add(k rewrite.Kind, v []byte) {
 		b.addPattern(v)
 	case rewrite.TableFull, rewrite.TableMaybe, rewrite.WriteIDs, rewrite.Policy:
 		b.addDB(v[:b.tbl.dbEnd(k, v)])
+	case rewrite.LockID, rewrite.CompactionID:
+		b.addID(v)
 	case rewrite.WriteIDsMulti:
 		for lo, hi, ok := nextEntry(v, 0); ok; lo, hi, ok = nextEntry(v, hi) {
 			b.addDB(v[lo:][:b.tbl.dbEnd(rewrite.TableFull, v[lo:hi])])
@@ -151,7 +155,7 @@ func (b *Binding) addPattern(v []byte) {
 
 // addHint takes in an explicit hint. All of them must agree.
 func (b *Binding) addHint(c *Catalog, how How, text []byte) {
-	if how != ByPrefix && b.rel == nil {
+	if how != ByPrefix && how != ByID && b.rel == nil {
 		b.rel, b.relHow = c, how
 	}
 	if b.hint == nil {
@@ -226,6 +230,7 @@ func (b *Binding) named() (*Catalog, *Refusal) {
 
 // Route decides where a call of this row goes. Exactly one result is not nil.
 func (b *Binding) Route(row *profiles.Row) (*Catalog, *Refusal) {
+	b.method = row.Method
 	c, r := b.named()
 	if r != nil {
 		return nil, r

@@ -38,9 +38,6 @@ func (n *inward) Append(dst []byte, k rewrite.Kind, v []byte) ([]byte, error) {
 	return n.text(dst, k, v), nil
 }
 
-// ID implements rewrite.Names.
-func (n *inward) ID(k rewrite.Kind, id int64) (int64, error) { return n.cat.internalID(k, id) }
-
 // Keep implements rewrite.Names. Nothing is left out of a call.
 func (n *inward) Keep(rewrite.Kind, []byte) bool { return true }
 
@@ -173,9 +170,6 @@ func (n *outward) Append(dst []byte, k rewrite.Kind, v []byte) ([]byte, error) {
 	return n.text(dst, k, v), nil
 }
 
-// ID implements rewrite.Names.
-func (n *outward) ID(k rewrite.Kind, id int64) (int64, error) { return n.cat.externalID(k, id) }
-
 // Keep implements rewrite.Names. What a merged list leaves out, Listed decides.
 func (n *outward) Keep(rewrite.Kind, []byte) bool { return true }
 
@@ -233,9 +227,3 @@ func eachEntry(dst, v []byte, n rewrite.Names) ([]byte, error) {
 	}
 	return append(dst, v[from:]...), nil
 }
-
-// internalID is the backend's form of an id that the client gave.
-func (c *Catalog) internalID(_ rewrite.Kind, id int64) (int64, error) { return id, nil }
-
-// externalID is the client's form of an id that the backend gave.
-func (c *Catalog) externalID(_ rewrite.Kind, id int64) (int64, error) { return id, nil }

@@ -27,6 +27,7 @@ type CatalogConfig struct {
 	RandomURIs     bool     // start at a random URI instead of the first
 	BackendCatalog string   // the backend's own catalog, "hive" when empty
 	Claims         []string // databases that clients name without the prefix
+	IDSlot         uint16   // marks the catalog's lock and compaction ids; 0: made of its name
 }
 
 // Catalog is one backend group under its name.
@@ -36,6 +37,7 @@ type Catalog struct {
 
 	backend *Backend
 	index   int
+	slot    uint16 // of its ids; 0 for the default catalog
 	prefix  []byte // name and separator as configured; compared without case
 	claims  []string
 	hints   bool // a catName of this name routes
@@ -77,6 +79,9 @@ func New(cfg Config) (*Table, error) {
 		}
 	}
 	if err := t.setDefault(cfg.Default); err != nil {
+		return nil, err
+	}
+	if err := t.setSlots(); err != nil {
 		return nil, err
 	}
 	t.setOwn()
@@ -130,7 +135,7 @@ func (t *Table) add(cc CatalogConfig) error {
 	if err != nil {
 		return err
 	}
-	c := &Catalog{Name: cc.Name, BackendCatalog: cc.BackendCatalog, backend: be, index: len(t.catalogs),
+	c := &Catalog{Name: cc.Name, BackendCatalog: cc.BackendCatalog, backend: be, index: len(t.catalogs), slot: cc.IDSlot,
 		prefix: []byte(cc.Name + t.cfg.Separator), claims: append([]string(nil), cc.Claims...)}
 	if c.BackendCatalog == "" {
 		c.BackendCatalog = commonOwn[0]

@@ -166,6 +166,7 @@ func (l *loader) catalog(name string) Catalog {
 	c := Catalog{
 		Name:           name,
 		BackendCatalog: l.text(at + "backend-catalog"),
+		IDSlot:         uint16(l.int(at+"id-slot", "")),
 		Profile:        l.profile(at+"runtime-profile", ""),
 		Framed:         l.is(at+"transport", "framed"),
 		Description:    l.text(at + "description"),

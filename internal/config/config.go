@@ -59,6 +59,7 @@ type Catalog struct {
 	Addresses      []string // host:port each, in the order written
 	Random         bool     // try them in random order
 	BackendCatalog string   // its name inside the metastore
+	IDSlot         uint16   // of its lock and compaction ids; 0: made of its name
 	Profile        string   // "auto" or an inventory's label
 	Framed         bool
 	Description    string

@@ -25,7 +25,8 @@ func Table(cfg *config.Config) (*route.Table, error) {
 	}
 	for _, c := range cfg.Catalogs {
 		rc.Catalogs = append(rc.Catalogs, route.CatalogConfig{
-			Name: c.Name, URIs: c.Addresses, RandomURIs: c.Random, BackendCatalog: c.BackendCatalog})
+			Name: c.Name, URIs: c.Addresses, RandomURIs: c.Random, BackendCatalog: c.BackendCatalog,
+			IDSlot: c.IDSlot})
 	}
 	return route.New(rc)
 }
