@@ -21,6 +21,7 @@ type cbc struct {
 	dec  cbcMode
 	iv   [block]byte
 	last [block]byte
+	prev [block]byte
 }
 
 func newCBC(aes cipher.Block) *cbc {
@@ -79,7 +80,7 @@ func (c *cbc) open(b []byte) {
 func (c *cbc) openEnd(b, iv []byte) {
 	r := len(b) - block
 	c.aes.Decrypt(c.last[:], b[:block]) // Pn (padded with zeros) xor Cn-1
-	var prev [block]byte                // Cn-1, whole
+	prev := &c.prev                     // Cn-1, whole; a field, since a local would be allocated
 	copy(prev[:], b[block:])
 	copy(prev[r:], c.last[r:])
 	for i := 0; i < r; i++ {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package layertest
+
+const raceEnabled = false
