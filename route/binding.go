@@ -239,7 +239,7 @@ func (b *Binding) Route(row *profiles.Row) (*Catalog, *Refusal) {
 	case c == nil && row.Where == profiles.NeedsNames && len(b.tbl.catalogs) > 1 && !b.tbl.cfg.GlobalWritesAtDefault:
 		return nil, &Refusal{Exception: Meta, Reason: Unowned, Text: textUnowned(row.Method)}
 	case c == nil:
-		c = b.def
+		c = b.patterned()
 	case row.Where == profiles.AtDefault && c != b.def:
 		text := textElsewhere(row.Method, c, b.def)
 		if row.Class == profiles.Txn {
@@ -251,6 +251,28 @@ func (b *Binding) Route(row *profiles.Row) (*Catalog, *Refusal) {
 	}
 	b.cat = c
 	return c, nil
+}
+
+// patterned is the catalog of a call that names nothing but a pattern: the
+// only one whose names it can mean, else the default catalog.
+func (b *Binding) patterned() *Catalog {
+	if !b.hasPat {
+		return b.def
+	}
+	var only *Catalog
+	for _, c := range b.tbl.catalogs {
+		switch _, ok := b.ForCatalog(c, true); {
+		case !ok:
+		case c == b.def || only != nil:
+			return b.def
+		default:
+			only = c
+		}
+	}
+	if only == nil {
+		return b.def
+	}
+	return only
 }
 
 func writes(c profiles.Class) bool {

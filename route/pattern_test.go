@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hmsgate/profiles"
 	"hmsgate/rewrite"
 )
 
@@ -232,4 +233,22 @@ func FuzzPatternQuotient(f *testing.F) {
 			t.Errorf("pattern %q, db %q: outside %v, inside %v by %q", pat, db, outside, inside, quotient)
 		}
 	})
+}
+
+// A list that is not merged (its request names a pattern and no catalog) goes
+// where its pattern can match.
+func TestPatternRoutesAnUnmergedList(t *testing.T) {
+	for _, c := range []struct{ pattern, want string }{
+		{"apache__c*", "apache"}, {"APACHE__*", "apache"}, {"*", "hdp"}, {"sales", "hdp"}, {"apache..s*", "hdp"},
+		{"hdp__s*", "hdp"}, {"s*|apache__c*", "hdp"},
+	} {
+		var b Binding
+		b.Reset(fixture(t, nil), nil)
+		b.Add(rewrite.Cat, []byte("hive"))
+		b.Add(rewrite.Pattern, []byte(c.pattern))
+		got, r := b.Route(&profiles.Row{Method: "list", Class: profiles.List})
+		if r != nil || got.Name != c.want {
+			t.Errorf("%s: got %v, %v; want %s", c.pattern, got, r, c.want)
+		}
+	}
 }
