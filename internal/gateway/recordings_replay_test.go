@@ -235,7 +235,9 @@ func (r *sweepRig) brokenOff(c wiretest.Conn) error {
 	r.seq++
 	first := wiretest.Call("get_config_value", r.seq, wiretest.Struct(nil).Stop())
 	reply := wiretest.Reply("get_config_value", r.seq, wiretest.Struct(nil).String(0, "x").Stop())
+	r.mu.Lock()
 	r.known = func(m wiretest.Message) bool { return m.Seq >= sweepFirst || strings.Contains(string(rest), m.Method) }
+	r.mu.Unlock()
 	answered, _, err := r.exchange(first, reply, false)
 	if err != nil || !bytes.Equal(answered, reply) {
 		return fmt.Errorf("the call before: %q, %w", answered, err)

@@ -169,7 +169,8 @@ func sweepAnswered(m *sweepMade, f *sweepForm, got []sweepGot, answered []byte, 
 }
 
 // sweepCases are all methods of all inventories, or those whose messages
-// differ. With -short it is a sample.
+// differ. With -short and under the
+// race detector it is a sample.
 func sweepCases(t *testing.T, every bool) (out []sweepCase, kinds map[string]rewrite.Kind) {
 	t.Helper()
 	kinds = sweepKinds(t)
@@ -178,7 +179,7 @@ func sweepCases(t *testing.T, every bool) (out []sweepCase, kinds map[string]rew
 		inv := sweepInventory(t, label)
 		g := &sweepMessage{inv: inv, codec: hms.NewCodec(inv), kinds: kinds, used: map[string]bool{}}
 		for i, method := range inv.Order {
-			if testing.Short() && i%7 != 0 {
+			if (testing.Short() || sweepRace) && i%7 != 0 {
 				continue
 			}
 			c := sweepCase{g, method}
@@ -222,7 +223,7 @@ func TestSweep(t *testing.T) {
 		})
 	}
 	least := 4000
-	if testing.Short() {
+	if testing.Short() || sweepRace {
 		least = 500
 	}
 	if t.Logf("%d methods, %d calls", len(cases), sent); sent < least {
