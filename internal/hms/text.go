@@ -7,6 +7,8 @@ import (
 
 	"hmsgate/frame"
 	"hmsgate/profiles"
+
+	"github.com/apache/thrift/lib/go/thrift"
 )
 
 // Text is a value as Java's generated toString() prints it, which real
@@ -83,4 +85,16 @@ func (c *Codec) zero(t *profiles.TypeRef) any {
 		return 0
 	}
 	return nil
+}
+
+// JSON is a value in Thrift's own JSON (TJSONProtocol), as notification
+// messages carry objects.
+func (c *Codec) JSON(t *profiles.TypeRef, v any) (string, error) {
+	buf := thrift.NewTMemoryBuffer()
+	p := thrift.NewTJSONProtocol(buf)
+	if err := c.Write(p, t, v); err != nil {
+		return "", err
+	}
+	err := p.Flush(bg)
+	return buf.String(), err
 }

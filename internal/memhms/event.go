@@ -3,15 +3,12 @@ package memhms
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 
 	"hmsgate/frame"
 	"hmsgate/internal/hms"
 	"hmsgate/profiles"
-
-	"github.com/apache/thrift/lib/go/thrift"
 )
 
 func init() {
@@ -66,13 +63,11 @@ func (s *Server) about(db string, t hms.Struct) *message {
 
 // object is a Thrift object in Thrift's JSON, as these messages carry it.
 func (s *Server) object(name string, v hms.Struct) string {
-	buf := thrift.NewTMemoryBuffer()
-	p := thrift.NewTJSONProtocol(buf)
-	if err := s.codec.Write(p, &profiles.TypeRef{Wire: frame.Struct, Name: name}, v); err != nil {
+	text, err := s.codec.JSON(&profiles.TypeRef{Wire: frame.Struct, Name: name}, v)
+	if err != nil {
 		return ""
 	}
-	p.Flush(context.Background())
-	return buf.String()
+	return text
 }
 
 // note writes an event.
