@@ -1,0 +1,89 @@
+package peers
+
+import (
+	"bufio"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"hmsgate/sasl"
+	"hmsgate/sasl/krb"
+)
+
+// python finds one that has MIT's library. Debian's package belongs to
+// Debian's own Python.
+func python(t testing.TB) string {
+	for _, p := range []string{"/usr/bin/python3", "python3"} {
+		if exec.Command(p, "-c", "import gssapi; gssapi.SecurityContext").Run() == nil {
+			return p
+		}
+	}
+	leaveOut(t, "no Python with gssapi (python3-gssapi)")
+	return ""
+}
+
+// MIT's library as client, with keys of each enctype; with forwarded
+// credentials too.
+func TestMITClient(t *testing.T) {
+	py := python(t)
+	r := newRealm(t, "1h", service, "alice")
+	e := newEcho(t, r, sasl.Auth|sasl.AuthInt|sasl.AuthConf)
+	port := e.addr[strings.LastIndexByte(e.addr, ':')+1:]
+	base := r.conf
+	for _, etype := range []string{"aes256-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96", "aes256-cts-hmac-sha384-192", "aes128-cts-hmac-sha256-128"} {
+		r.conf = base
+		text := strings.Replace(r.read("krb5.conf"), "[libdefaults]", "[libdefaults]\n permitted_enctypes = "+etype, 1)
+		r.file(etype+".conf", text)
+		r.conf = strings.TrimSuffix(base, "krb5.conf") + etype + ".conf"
+		r.run("kinit", "-f", "-k", "-t", r.keytabPath("alice"), "alice")
+		for _, q := range qops {
+			args := []string{"testdata/mit.py", "client", port, "hive@localhost", fmt.Sprint(int(q))}
+			if q == sasl.AuthInt {
+				args = append(args, "deleg")
+			}
+			cmd := exec.Command(py, args...)
+			cmd.Env = r.env()
+			out, err := cmd.CombinedOutput()
+			want := ""
+			for _, n := range []int{3, 100000, 7} {
+				want += fmt.Sprintf("REPLY GSSAPI alice@%s %v %d\n", realmName, q, n)
+			}
+			if want += "OFFER 7\n"; err != nil || string(out) != want {
+				t.Errorf("%s %v: %v, got\n%s\nwant\n%s\nserver: %v", etype, q, err, out, want, e.failures())
+			}
+		}
+	}
+}
+
+// MIT's library as server: it asserts a subkey of its own.
+func TestMITServer(t *testing.T) {
+	py := python(t)
+	r := newRealm(t, "1h", service, "alice")
+	login := newLogin(t, r, "alice")
+	for _, q := range qops {
+		cmd := exec.Command(py, "testdata/mit.py", "server", "7")
+		cmd.Env = append(r.env(), "KRB5_KTNAME=FILE:"+r.keytabPath(service))
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log strings.Builder
+		cmd.Stderr = &log
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		lines.Scan()
+		addr := "127.0.0.1:" + strings.TrimPrefix(lines.Text(), "PORT ")
+		m := &krb.Initiator{Login: login, Service: "hive", Host: "localhost", QOP: []sasl.QOP{q}}
+		got, err := call(t, addr, m, 3, 100000, 7)
+		if err != nil || len(got) != 3 || got[2] != fmt.Sprintf("GSSAPI alice@%s %v", realmName, q) {
+			t.Errorf("%v: got %q, %v", q, got, err)
+			_ = cmd.Process.Kill()
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: the MIT server: %v\n%s", q, err, log.String())
+		}
+	}
+}
