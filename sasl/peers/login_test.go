@@ -1,0 +1,161 @@
+package peers
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"hmsgate/sasl"
+	"hmsgate/sasl/krb"
+)
+
+func ticket(l *krb.Login, host string) error {
+	_, err := l.Ticket(context.Background(), "hive", host)
+	return err
+}
+
+// Each enctype, both sides ours, with real tickets. The first KDC of the
+// realm's list never answers.
+func TestOwnBothSides(t *testing.T) {
+	r := newRealm(t, "1h", service, "alice")
+	e := newEcho(t, r, sasl.Auth|sasl.AuthInt|sasl.AuthConf)
+	base := r.conf
+	for _, etype := range []string{"", "aes256-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96", "aes256-cts-hmac-sha384-192", "aes128-cts-hmac-sha256-128"} {
+		if etype != "" {
+			set := "[libdefaults]\n default_tkt_enctypes = " + etype + "\n default_tgs_enctypes = " + etype
+			r.conf = base
+			r.file(etype+".conf", strings.Replace(r.read("krb5.conf"), "[libdefaults]", set, 1))
+			r.conf = strings.TrimSuffix(base, "krb5.conf") + etype + ".conf"
+		}
+		l := newLogin(t, r, "alice")
+		for _, q := range qops {
+			m := &krb.Initiator{Login: l, Service: "hive", Host: "localhost", QOP: []sasl.QOP{q}}
+			got, err := call(t, e.addr, m, 3, 300000)
+			if want := "GSSAPI alice@" + realmName + " " + q.String(); err != nil || got[1] != want {
+				t.Errorf("%s %v: got %q, %v\nserver: %v", etype, q, got, err, e.failures())
+			}
+		}
+		if s := l.Status(); !s.LoggedIn || s.Logins != 1 || s.Failures != 0 || s.LastError != "" {
+			t.Errorf("%s: got status %+v", etype, s)
+		}
+	}
+}
+
+func TestKDCRefusals(t *testing.T) {
+	r := newRealm(t, "1h", service, "alice")
+	l := newLogin(t, r, "alice")
+	if err := ticket(l, "nowhere"); sasl.ReasonOf(err) != sasl.NoKey || !strings.Contains(err.Error(), "hive/nowhere") {
+		t.Errorf("unknown service: got %v", err)
+	}
+	if err := ticket(l, "localhost"); err != nil {
+		t.Errorf("an unknown service stands in the way of the next: %v", err)
+	}
+	kt, err := krb.OpenKeytab(r.keytabPath("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []string{"bob@" + realmName, "alice@ELSE.WHERE", "alice"} {
+		l, err := krb.NewLogin(r.conf, p, kt)
+		if err == nil {
+			err = ticket(l, "localhost")
+		}
+		if err == nil {
+			t.Errorf("%s logs in with alice's keytab", p)
+		}
+	}
+	r.kadmin("cpw -randkey alice") // the keytab is old now
+	if err := ticket(newLogin(t, r, "alice"), "localhost"); sasl.ReasonOf(err) != sasl.Credentials {
+		t.Errorf("old key: got %v", err)
+	}
+}
+
+// A KDC that is down at start, and later for longer than tickets live.
+func TestKDCOutage(t *testing.T) {
+	r := newRealm(t, "5s", service, "alice")
+	e := newEcho(t, r, sasl.Auth)
+	r.stop()
+	l := newLogin(t, r, "alice")
+	if err := ticket(l, "localhost"); sasl.ReasonOf(err) != sasl.Unavailable {
+		t.Fatalf("no KDC: got %v", err)
+	}
+	if s := l.Status(); s.LoggedIn || s.Failures == 0 || s.LastError == "" {
+		t.Errorf("no KDC: status %+v", s)
+	}
+	r.start()
+	waitFor(t, "a ticket after a start without KDC", func() bool { return ticket(l, "localhost") == nil })
+
+	r.stop()
+	if err := ticket(l, "localhost"); err != nil {
+		t.Errorf("the ticket at hand is lost with the KDC: %v", err)
+	}
+	if _, err := call(t, e.addr, &krb.Initiator{Login: l, Service: "hive", Host: "localhost"}, 3); err != nil {
+		t.Errorf("connecting with the ticket at hand: %v", err)
+	}
+	waitFor(t, "the tickets' end", func() bool { return ticket(l, "localhost") != nil && !l.Status().LoggedIn })
+	if err := l.Renew(context.Background()); sasl.ReasonOf(err) != sasl.Unavailable {
+		t.Errorf("renewing without KDC: got %v", err)
+	}
+	r.start()
+	waitFor(t, "a ticket after the outage", func() bool { return ticket(l, "localhost") == nil })
+	if _, err := call(t, e.addr, &krb.Initiator{Login: l, Service: "hive", Host: "localhost"}, 3); err != nil {
+		t.Errorf("connecting after the outage: %v", err)
+	}
+	logins := l.Status().Logins
+	waitFor(t, "a login ahead of time", func() bool {
+		return l.Renew(context.Background()) == nil && l.Status().Logins > logins
+	})
+}
+
+// Keys replaced while we run: the service's, whose old tickets stay good, and
+// our own login's.
+func TestKeytabReplaced(t *testing.T) {
+	r := newRealm(t, "5s", service, "alice")
+	e := newEcho(t, r, sasl.Auth)
+	old := newLogin(t, r, "alice")
+	dial := func(l *krb.Login) error {
+		_, err := call(t, e.addr, &krb.Initiator{Login: l, Service: "hive", Host: "localhost"}, 3)
+		return err
+	}
+	if err := dial(old); err != nil {
+		t.Fatal(err)
+	}
+	r.kadmin("cpw -randkey " + service)
+	r.kadmin("cpw -randkey alice")
+	if err := os.Remove(r.keytabPath(service)); err != nil {
+		t.Fatal(err)
+	}
+	r.keytab(service)
+	r.keytab("alice")
+	waitFor(t, "a new ticket, of the new keys", func() bool { return dial(newLogin(t, r, "alice")) == nil })
+	if err := ticket(old, "localhost"); err == nil {
+		if err := dial(old); err != nil {
+			t.Errorf("a ticket of the old key: %v", err)
+		}
+	}
+	logins := old.Status().Logins
+	waitFor(t, "the old login's next, with the new keytab", func() bool {
+		return dial(old) == nil && old.Status().Logins > logins
+	})
+}
+
+// Many connections at once need one login and one ticket.
+func TestConcurrentTickets(t *testing.T) {
+	r := newRealm(t, "1h", service, "alice")
+	l := newLogin(t, r, "alice")
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if err := ticket(l, "localhost"); err != nil {
+				t.Error(err)
+			}
+			_ = l.Status()
+		})
+	}
+	wg.Go(func() { _ = l.Renew(context.Background()) })
+	wg.Wait()
+	if n := strings.Count(r.read("kdc.log"), "TGS_REQ"); n != 1 {
+		t.Errorf("the KDC was asked for a service ticket %d times, want 1", n)
+	}
+}
