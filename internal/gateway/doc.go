@@ -11,10 +11,14 @@
 //	calls in flight finished            server.shutdown-timeout-seconds
 //	the rest cut
 //
+// A call whose first byte has been read is in flight. A client over the limit
+// of connections hears so in answer to its first call, and has two seconds to
+// make it; 64 are told at a time, further ones are closed without a word.
+//
 // # Who a metastore is
 //
 // Each URI is asked at start, again and again until it answers, and every
 // half minute after that, on a connection of its own: never on a client's. A
-// call to a URI that has not answered yet waits for that answer, within the
-// patience for connects. catalog.<n>.runtime-profile decides instead.
+// call to a URI that has not answered yet waits for that answer, within its
+// share of the patience for connects, then tries the next. catalog.<n>.runtime-profile decides instead.
 package gateway

@@ -19,6 +19,14 @@
 // its client: a metastore binds identity and settings to the connection
 // (HiveMetaStore.HMSHandler's thread locals; TUGIBasedProcessor).
 //
+// A call larger than the window streams once it is known where it goes, but
+// not to a framed backend, which wants its length first: there it is held, up
+// to the frame limit, and routed once more by all its names. Whatever the
+// gateway answers itself, it reads the client's call to its end first.
+//
+// A metastore that connects but has not said yet what it is is passed over,
+// within the patience for connects, like one that does not connect.
+//
 // # Whose fault
 //
 // Whether the first byte of a reply has left is the only thing the end of a
