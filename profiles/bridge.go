@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"hmsgate/frame"
 	"hmsgate/rewrite"
 )
@@ -16,7 +14,7 @@ import (
 // Bridge is how a method is served by a backend that lacks it.
 type Bridge struct {
 	Never      string // why it cannot be served
-	Program    string // name of a program of internal/answer that makes several calls
+	Program    *Program
 	Here       []byte // the result struct that answers it without a backend
 	Why        string // with Here: why nobody misses more
 	Candidates []Candidate
@@ -46,43 +44,6 @@ func (c *Candidate) Reason(met uint64) string {
 	return ""
 }
 
-// bridgeText is a method's entry in bridges.yaml.
-type bridgeText struct {
-	Never      string
-	Program    string
-	Here       string
-	Candidates []candidateText
-}
-
-type candidateText struct {
-	Call   string            `yaml:"call"`
-	Args   map[string]string `yaml:"args"`
-	Reply  string            `yaml:"reply"`
-	Unless map[string]string `yaml:"unless"`
-	Refuse map[string]string `yaml:"refuse"`
-	Lost   []string          `yaml:"lost"`
-}
-
-// UnmarshalYAML reads a list of candidates or one of the other forms.
-func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind == yaml.SequenceNode {
-		return n.Decode(&b.Candidates)
-	}
-	var o struct {
-		Never   string `yaml:"never"`
-		Program string `yaml:"program"`
-		Here    string `yaml:"here"`
-	}
-	if err := n.Decode(&o); err != nil {
-		return err
-	}
-	if given := (o.Never != "") != (o.Program != "") != (o.Here != ""); !given {
-		return fmt.Errorf("line %d: want one of candidates, never, program, here", n.Line)
-	}
-	b.Never, b.Program, b.Here = o.Never, o.Program, o.Here
-	return nil
-}
-
 // bridger makes the bridges of one front and back.
 type bridger struct {
 	back           *Inventory
@@ -96,7 +57,10 @@ func (b *bridger) bridge(m *Method) (*Bridge, error) {
 	if !ok {
 		return nil, nil
 	}
-	out := &Bridge{Never: t.Never, Program: t.Program, Why: t.Here}
+	out := &Bridge{Never: t.Never, Why: t.Here}
+	if t.Program != "" {
+		out.Program = b.program(m, &t)
+	}
 	if t.Here != "" {
 		var err error
 		out.Here, err = b.calls.inv.emptyResult(m)
@@ -114,7 +78,7 @@ func (b *bridger) bridge(m *Method) (*Bridge, error) {
 		}
 		out.Candidates = append(out.Candidates, *c)
 	}
-	if len(out.Candidates) == 0 && out.Never == "" && out.Program == "" {
+	if len(out.Candidates) == 0 && out.Never == "" && out.Program == nil {
 		return nil, nil
 	}
 	return out, nil

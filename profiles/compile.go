@@ -64,8 +64,14 @@ func compile(r *rules, front, back *Inventory, reader Reader) (*Plans, error) {
 			mp.reply, err = replies.reply(b)
 		} else if mp.reply, err = missing.reply(m); err == nil {
 			mp.Missing = true
+		}
+		if err == nil && (mp.Missing || back.Label != AutoLabel) {
 			mp.Bridge, err = br.bridge(m)
 		}
+		if err == nil {
+			mp.Fallback, err = r.fallback(front, m)
+		}
+		mp.Guarded = mp.call.guarded(map[*shape]bool{})
 		if calls.crossing && mp.Expr {
 			mp.Missing, mp.Bridge = true, &Bridge{Never: "a partition expression of another Hive generation"}
 		}

@@ -78,7 +78,13 @@ type MethodPlan struct {
 
 	Gens    Generations // that have the method
 	Missing bool        // the back has no such method
-	Bridge  *Bridge     // how it is served all the same; nil: it is not
+	// Bridge is how it is served where it is missing: by the back's version, or
+	// since the backend turned out not to know it. nil: it is not.
+	Bridge *Bridge
+	// Guarded says that the call may hold what would be lost at the back.
+	Guarded bool
+	// Fallback is the answer when the backend does not know the method.
+	Fallback *Fallback
 
 	call, reply *shape // for Explain
 }

@@ -37,13 +37,15 @@ type rules struct {
 	clashes map[string]clash
 	rows    map[string]*methodRule
 	bridges map[string]bridgeText
-	lacks   map[string]map[string]string // Struct, field: what an older backend would drop
-	keys    map[string]keyRule           // Struct.field
-	exprs   map[string]string            // Struct.field that holds partition expressions
-	always  map[string]map[string]string // Struct, field: value added to replies that lack it
-	unread  map[string]map[string]string // method, exception: what it becomes for readers before 4.x
-	same    map[string]string            // Struct.field: the name that other versions give it
-	enums   map[string]map[string]string // enum, value: what stands for it in versions that lack it
+	// fallbacks are answers for backends that do not know a method.
+	fallbacks map[string]fallbackText
+	lacks     map[string]map[string]string // Struct, field: what an older backend would drop
+	keys      map[string]keyRule           // Struct.field
+	exprs     map[string]string            // Struct.field that holds partition expressions
+	always    map[string]map[string]string // Struct, field: value added to replies that lack it
+	unread    map[string]map[string]string // method, exception: what it becomes for readers before 4.x
+	same      map[string]string            // Struct.field: the name that other versions give it
+	enums     map[string]map[string]string // enum, value: what stands for it in versions that lack it
 }
 
 // methodRule is a row and the rules that hold in its method alone.
@@ -79,6 +81,13 @@ var builtin = sync.OnceValues(func() (*rules, error) {
 	}
 	if err := strictYAML(bridges, &r.bridges); err != nil {
 		return nil, fmt.Errorf("bridges.yaml: %w", err)
+	}
+	fallbacks, err := data.ReadFile("data/fallback.yaml")
+	if err != nil {
+		return nil, err
+	}
+	if err := strictYAML(fallbacks, &r.fallbacks); err != nil {
+		return nil, fmt.Errorf("fallback.yaml: %w", err)
 	}
 	return r, nil
 })

@@ -32,14 +32,15 @@ type set struct {
 // structs of catalogs are the same in every version that has them.
 const replyLabel = "apache-3.1.3"
 
-// Answers gives all answers under the names that rows use.
+// Answers gives all answers under the names that rows use, and all programs
+// under those that bridges use.
 func Answers(o Options) (map[string]session.Answer, error) {
 	inv, err := profiles.Load(replyLabel)
 	if err != nil {
 		return nil, err
 	}
 	s := &set{o, hms.NewCodec(inv)}
-	return map[string]session.Answer{
+	out := map[string]session.Answer{
 		"merge-names":        mergeNames,
 		"merge-table-meta":   mergeRows,
 		"catalogs":           s.catalogs,
@@ -52,7 +53,11 @@ func Answers(o Options) (map[string]session.Answer, error) {
 		"nothing":            nothing,
 		"set-ugi":            setUGI,
 		"set-meta-conf":      setMetaConf,
-	}, nil
+	}
+	for name, p := range programs {
+		out[name] = run(p)
+	}
+	return out, nil
 }
 
 // forward lets the default catalog's metastore speak for the gateway.

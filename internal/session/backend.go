@@ -25,16 +25,17 @@ const (
 
 // backend is this client's connection to one catalog's metastore.
 type backend struct {
-	cat    *route.Catalog
-	uri    *route.URI
-	link   backLink
-	win    frame.Window
-	frames *frame.FrameReader // set when the backend speaks framed
-	used   time.Time
-	told   int                                  // messages of the preamble it has had
-	at     bool                                 // reads "@cat#db"
-	label  string                               // of the interface version it speaks
-	plans  [profiles.Since4 + 1]*profiles.Plans // by what the client has shown
+	cat     *route.Catalog
+	uri     *route.URI
+	link    backLink
+	win     frame.Window
+	frames  *frame.FrameReader // set when the backend speaks framed
+	used    time.Time
+	told    int                                  // messages of the preamble it has had
+	at      bool                                 // reads "@cat#db"
+	label   string                               // of the interface version it speaks
+	plans   [profiles.Since4 + 1]*profiles.Plans // by what the client has shown
+	learned *learned                             // of its URI; nil until it is asked for
 }
 
 // backend gives the connection to a catalog, dialled, alive and told who the

@@ -106,20 +106,32 @@ func (s *Session) choose(c *Call, b *backend) bool {
 	p := s.plansFor(b)
 	c.way = way{plans: p, m: p.List()[c.m.index]}
 	br := c.way.m.Bridge
-	if !c.way.m.Missing || br == nil {
-		return true // what no bridge leads to, the backend itself may refuse
+	switch {
+	case br == nil: // what no bridge leads to, the backend itself may refuse
+		return true
+	case c.way.m.Missing || s.env.lacking.has(b, c.m.index):
+		return s.bridged(c, b, br)
+	case br.Program != nil && c.way.m.Guarded:
+		return s.guarded(c, b, br.Program)
 	}
-	if br.Never != "" {
+	return true
+}
+
+// bridged decides how a call that b does not know is served.
+func (s *Session) bridged(c *Call, b *backend, br *profiles.Bridge) bool {
+	switch {
+	case br.Never != "":
 		s.refuse(c, &route.Refusal{Exception: route.UnknownMethod, Reason: route.UnknownCall, Text: textNever(c.Method())})
 		c.line(s.env.Log.Warn()).Str("reason", br.Never).Msg("cannot be served by this backend")
 		return false
-	}
-	if br.Here != nil {
+	case br.Here != nil:
 		c.Reply(func(dst []byte) []byte { return append(dst, br.Here...) })
 		return false
-	}
-	if br.Program != "" {
-		s.program(c, br.Program)
+	case br.Program != nil:
+		if here, ok := s.wholeAt(c, b); !here {
+			return ok
+		}
+		s.program(c, b, br.Program.Name)
 		return false
 	}
 	for i := range br.Candidates {
@@ -127,11 +139,11 @@ func (s *Session) choose(c *Call, b *backend) bool {
 		if c.way.as.Unless == 0 {
 			return true
 		}
-		if !c.whole && !s.entire(c) {
-			return false
+		if here, ok := s.wholeAt(c, b); !here {
+			return ok
 		}
 		s.in.Rewind()
-		if _, err := s.walker.Measure(&s.in, p.Call, c.way.as.CallRoot, s.bind.Call(b.at)); err != nil {
+		if _, err := s.walker.Measure(&s.in, c.way.plans.Call, c.way.as.CallRoot, s.bind.Call(b.at)); err != nil {
 			break // emitting it says what is wrong
 		}
 		if s.walker.Guards&c.way.as.Unless == 0 {
@@ -141,16 +153,28 @@ func (s *Session) choose(c *Call, b *backend) bool {
 	return true
 }
 
-// program serves the call by several calls.
-func (s *Session) program(c *Call, name string) {
-	p := s.env.programs[name]
-	if p == nil {
-		s.refuse(c, &route.Refusal{Exception: route.UnknownMethod, Reason: route.UnknownCall, Text: textNever(c.Method())})
-		return
+// wholeAt holds the call whole. here says that it still goes to b: else it has
+// its answer (ok is false), or a late name sends it elsewhere.
+func (s *Session) wholeAt(c *Call, b *backend) (here, ok bool) {
+	if !c.whole && !s.entire(c) {
+		return false, false
 	}
-	if err := p(c); err != nil {
-		c.close = true
+	return s.backs[c.index] == b, true
+}
+
+// guarded lets a program serve a call that would lose something on the way to
+// a backend that has its method.
+func (s *Session) guarded(c *Call, b *backend, p *profiles.Program) bool {
+	if here, ok := s.wholeAt(c, b); !here {
+		return ok
 	}
+	s.in.Rewind()
+	_, err := s.walker.Measure(&s.in, c.way.plans.Call, c.way.m.CallRoot, s.bind.Call(b.at))
+	if err != nil || s.walker.Guards == 0 {
+		return true
+	}
+	s.program(c, b, p.Name)
+	return false
 }
 
 // missed is the refusal of a call whose emission met a guard: something in it
@@ -166,7 +190,7 @@ func (c *Call) missed(guards uint64) *route.Refusal {
 	if reason == "" {
 		return nil
 	}
-	return &route.Refusal{Exception: route.Meta, Reason: "version", Text: textLoss(c.Method(), c.cat.Name, reason)}
+	return c.Loss(reason)
 }
 
 // plan is the pair of entry points for a call's bytes.

@@ -34,7 +34,9 @@ type Call struct {
 	threw bool      // the reply was an exception of any kind
 	void  bool      // the client left before the call was whole: it counts for nothing
 	tries int
-	way   way // how it travels, once its backend is known
+	way   way      // how it travels, once its backend is known
+	at    *backend // while a program serves it
+	sent  int      // calls that its program has made
 
 	status  metrics.Status
 	fanned  bool

@@ -68,6 +68,7 @@ type Env struct {
 	methods  map[string]*method
 	programs map[string]Answer
 	versions *versions
+	lacking  *lacking
 	counts   *metrics.Table
 	copying  *rewrite.Plan // copies any body unseen
 }
@@ -94,7 +95,7 @@ func (e *Env) Prepare(answers map[string]Answer) error {
 	if e.versions, err = newVersions(e.Plans.Front); err != nil {
 		return err
 	}
-	e.programs = answers
+	e.programs, e.lacking = answers, newLacking()
 	names := e.Plans.Methods()
 	e.methods = make(map[string]*method, len(names))
 	for i, name := range names {

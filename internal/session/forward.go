@@ -233,6 +233,10 @@ func (s *Session) receive(c *Call, b *backend) (again bool) {
 		b.done(time.Now())
 		return false
 	}
+	if errors.Is(err, errLearned) && b.surplus() == 0 {
+		b.done(time.Now())
+		return true
+	}
 	return s.lost(c, b, err)
 }
 
@@ -243,6 +247,11 @@ func (s *Session) reply(c *Call, b *backend) (ok bool, err error) {
 	w.Start(s.env.Limits.Reply, 0)
 	if err := s.head(c, w); err != nil {
 		return false, err
+	}
+	if c.threw {
+		if done, err := s.unserved(c, b, w); done || err != nil {
+			return done, err
+		}
 	}
 	p, r := c.replyPlan()
 	var names rewrite.Names

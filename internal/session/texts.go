@@ -81,3 +81,6 @@ func textNever(method string) string { return fmt.Sprintf("Invalid method name: 
 func textLoss(method, catalog, reason string) string {
 	return fmt.Sprintf("%s cannot be served by the version of catalog '%s': %s", method, catalog, reason)
 }
+
+// textProgram: what was served by several calls failed between them.
+func textProgram(method string, err error) string { return fmt.Sprintf("%s: %v", method, err) }

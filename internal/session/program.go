@@ -1,0 +1,175 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"hmsgate/frame"
+	"hmsgate/internal/metrics"
+	"hmsgate/profiles"
+	"hmsgate/rewrite"
+	"hmsgate/route"
+)
+
+// AskError says that a backend gave no answer to a call that a program made.
+type AskError struct{ Err error }
+
+func (e *AskError) Error() string { return "no answer: " + e.Err.Error() }
+func (e *AskError) Unwrap() error { return e.Err }
+
+// program serves the whole call by several calls on this client's connection to b. A
+// read whose backend gave no answer is begun once more on a fresh connection.
+func (s *Session) program(c *Call, b *backend, name string) {
+	p := s.env.programs[name]
+	if p == nil {
+		s.refuse(c, &route.Refusal{Exception: route.UnknownMethod, Reason: route.UnknownCall, Text: textNever(c.Method())})
+		return
+	}
+	for {
+		c.at, c.sent = b, 0
+		err := p(c)
+		c.at = nil
+		if err == nil {
+			return
+		}
+		if !s.unprogrammed(c, err) {
+			return
+		}
+		c.tries++
+		if b, err = s.backend(c.cat, c.index, c.until); err != nil {
+			s.unreachable(c, err)
+			return
+		}
+		b.link.until = c.until
+	}
+}
+
+// unprogrammed answers a call whose program failed and says whether it is to
+// be begun again.
+func (s *Session) unprogrammed(c *Call, err error) (again bool) {
+	var ask *AskError
+	if !errors.As(err, &ask) {
+		s.fault(c, frame.InternalError, textProgram(c.Method(), err))
+		return false
+	}
+	s.drop(c.index)
+	kind := "closed"
+	switch {
+	case errors.Is(err, errCallerGone) || s.client.gone():
+		c.status, c.close = metrics.Error, true
+		return false
+	case errors.Is(err, errTimeout):
+		kind = "timeout"
+	case !isSource(ask.Err):
+		kind = "protocol"
+	}
+	s.env.Metrics.BackendFailed(c.cat.Name, kind)
+	took := s.env.Targets[c.index].Timeout
+	switch {
+	case kind == "timeout" && c.writes():
+		s.unknown(c, textTimeoutWrite(c.Method(), c.cat.Name, took))
+	case kind == "timeout":
+		s.fault(c, frame.InternalError, textTimeout(c.Method(), c.cat.Name, took))
+	case c.writes() && c.sent > 0:
+		s.unknown(c, textUnknown(c.Method(), c.cat.Name))
+	case c.m.Replay && c.tries == 0:
+		return true
+	case errors.Is(err, frame.ErrFull), errors.Is(err, frame.ErrTooLong):
+		s.refuse(c, &route.Refusal{Exception: route.Meta, Reason: "too_large", Text: textShareTooLarge(c.Method(), c.cat.Name)})
+	default:
+		s.fault(c, frame.InternalError, textLostRead(c.Method(), c.cat.Name))
+	}
+	return false
+}
+
+// Program is what the rules say of the program that serves the call.
+func (c *Call) Program() *profiles.Program { return c.way.m.Bridge.Program }
+
+// Ats says whether the backend reads "@cat#db".
+func (c *Call) Ats() bool { return c.at.at }
+
+// Inward is the call's whole message as its backend would read it, were it to
+// know the method: names are the backend's. A name that belongs elsewhere is a
+// *route.Refusal, and so is what would be lost.
+func (c *Call) Inward() ([]byte, error) {
+	s, out := c.s, &held{s: c.s}
+	s.in.Rewind()
+	s.in.Emit(out, true)
+	if err := s.walker.Emit(&s.in, c.way.plans.Call, c.way.m.CallRoot, s.bind.Call(c.at.at)); err != nil {
+		return nil, err
+	}
+	if err := s.in.End(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// Ask sends a whole call message of the program's to the backend and gives its
+// whole reply. A *AskError says that there was none.
+func (c *Call) Ask(msg []byte, method string) ([]byte, error) {
+	b := c.at
+	c.sent++
+	b.link.until = c.until
+	reply, err := c.askAs(b, msg, method)
+	if err != nil {
+		return nil, &AskError{err}
+	}
+	b.done(time.Now())
+	return reply, nil
+}
+
+func (c *Call) askAs(b *backend, msg []byte, method string) ([]byte, error) {
+	if err := b.write(msg); err != nil {
+		return nil, err
+	}
+	w := &b.win
+	w.Start(c.s.env.Limits.Reply, c.s.env.Limits.HeldCall)
+	h, err := w.Header(false)
+	if err != nil {
+		return nil, err
+	}
+	if h.Type != frame.Reply && h.Type != frame.Exception || h.Seq != c.seq || string(h.Method) != method {
+		return nil, errReply
+	}
+	if err := w.Skip(frame.Struct, 0); err != nil {
+		return nil, err
+	}
+	if n := b.surplus(); n > 0 {
+		return nil, fmt.Errorf("%w: %d bytes behind it", errReply, n)
+	}
+	out := &held{s: c.s}
+	_, err = out.Write(w.Kept())
+	w.Release()
+	return out.Bytes(), err
+}
+
+// Outward answers the call with a whole reply that a program made of what its
+// backend said: names become the client's.
+func (c *Call) Outward(msg []byte) error {
+	s := c.s
+	names := s.bind.Reply()
+	if _, same := s.bind.Identity(); same {
+		names = nil
+	}
+	p, r := c.way.plans.Reply, c.way.m.ReplyRoot
+	if frame.MessageType(msg[3]) == frame.Exception {
+		p, r, names = s.env.copying, 0, nil
+	}
+	out := &held{s: s}
+	if err := transform(&rewrite.Walker{}, msg, p, r, names, out); err != nil {
+		return err
+	}
+	if s.framed && out.Len() > s.env.Limits.Frame {
+		_, err := s.unmeasured(c, frame.ErrFull)
+		return err
+	}
+	c.Raw(out.Bytes())
+	return nil
+}
+
+// Loss is the refusal of a call of which something would be lost at the
+// version of its backend.
+func (c *Call) Loss(reason string) *route.Refusal {
+	return &route.Refusal{Exception: route.Meta, Reason: "version", Text: textLoss(c.Method(), c.cat.Name, reason)}
+}

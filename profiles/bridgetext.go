@@ -1,0 +1,115 @@
+package profiles
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// programs are the names that bridges may give as program. Package
+// internal/answer has one implementation for each.
+var programs = []string{
+	"column-statistics", "constraints", "databases", "echo", "functions", "partition-specs", "table-infos",
+	"tables-by-pattern", "views",
+}
+
+// Programs are the names of all programs that bridges may name, sorted.
+func Programs() []string { return slices.Clone(programs) }
+
+// Program is several calls that serve one.
+type Program struct {
+	Name string
+	// Calls are the methods it makes use of, by the parts they play; a part
+	// that the backend has no method for is left out.
+	Calls map[string]string
+	// Front reads the call and writes the result, Back the calls in between.
+	Front, Back *Inventory
+	Lost        []string // what the backend is not told
+}
+
+// bridgeText is a method's entry in bridges.yaml.
+type bridgeText struct {
+	Never      string
+	Program    string
+	Calls      map[string]string
+	Lost       []string
+	Here       string
+	Candidates []candidateText
+}
+
+type candidateText struct {
+	Call   string            `yaml:"call"`
+	Args   map[string]string `yaml:"args"`
+	Reply  string            `yaml:"reply"`
+	Unless map[string]string `yaml:"unless"`
+	Refuse map[string]string `yaml:"refuse"`
+	Lost   []string          `yaml:"lost"`
+}
+
+// UnmarshalYAML reads a list of candidates or one of the other forms.
+func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.SequenceNode {
+		return n.Decode(&b.Candidates)
+	}
+	var o struct {
+		Never   string            `yaml:"never"`
+		Program string            `yaml:"program"`
+		Calls   map[string]string `yaml:"calls"`
+		Lost    []string          `yaml:"lost"`
+		Here    string            `yaml:"here"`
+	}
+	if err := n.Decode(&o); err != nil {
+		return err
+	}
+	given := 0
+	for _, s := range []string{o.Never, o.Program, o.Here} {
+		if s != "" {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return fmt.Errorf("line %d: want one of candidates, never, program, here", n.Line)
+	case o.Program != "" && !slices.Contains(programs, o.Program):
+		return fmt.Errorf("line %d: program %q is none of %s", n.Line, o.Program, strings.Join(programs, ", "))
+	case o.Program == "" && len(o.Calls)+len(o.Lost) > 0:
+		return fmt.Errorf("line %d: calls and lost are a program's", n.Line)
+	}
+	*b = bridgeText{Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost, Here: o.Here}
+	return nil
+}
+
+// program binds a program to what the backend has. A part may have several
+// methods ("a | b"): the first that is there plays it.
+func (b *bridger) program(m *Method, t *bridgeText) *Program {
+	p := &Program{Name: t.Program, Lost: t.Lost, Calls: map[string]string{}, Back: b.back, Front: b.calls.inv}
+	for part, names := range t.Calls {
+		for _, name := range strings.Split(names, "|") {
+			if name = strings.TrimSpace(name); b.back.Methods[name] != nil {
+				p.Calls[part] = name
+				break
+			}
+		}
+	}
+	if p.Front.Label == AutoLabel {
+		// A field id has one meaning only in one version's inventory: the newest
+		// that has the method, since whoever calls it knows that form of it.
+		for _, label := range labels() {
+			if inv, err := Load(label); err == nil && inv.Methods[m.Name] != nil && newer(inv, p.Front) {
+				p.Front = inv
+			}
+		}
+	}
+	return p
+}
+
+// newer says whether an inventory is a later release of Apache Hive.
+func newer(inv, than *Inventory) bool {
+	return than.Label == AutoLabel || strings.HasPrefix(inv.Label, releasePrefix) && inv.Label > than.Label
+}
+
+// releasePrefix is how labels of releases of 4.x, the only ones with programs,
+// begin; later text of the project may still move.
+const releasePrefix = "apache-4"
