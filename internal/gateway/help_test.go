@@ -17,6 +17,8 @@ import (
 	"hmsgate/internal/wiretest"
 )
 
+func TestMain(m *testing.M) { wiretest.CheckLeaks(m) }
+
 const waitMost = 20 * time.Second
 
 // logText is a log that a test can read while it is written.
