@@ -47,7 +47,7 @@ func TestRows(t *testing.T) {
 			Row{Class: Write, Lost: "InvalidOperationException", Meta: 3, NoSuchObject: 1, InvalidOperation: 2}},
 		{"create_role", Row{Class: GlobalWrite, Where: NeedsNames, Meta: 1}},
 		{"grant_privileges", Row{Class: Write, Where: NeedsNames, Hold: true, Meta: 1}},
-		{"lock", Row{Class: Lock, Hold: true}},
+		{"lock", Row{Class: Lock, Hold: true, Answer: "lock"}},
 		{"shutdown", Row{Class: Local, Where: Nowhere, Answer: "nothing", Oneway: true}},
 		// 2.3 has MetaException under 1, later ones NoSuchObject there.
 		{"get_partition_names", Row{Class: Read, Replay: true}},

@@ -9,7 +9,7 @@ import (
 // answers are the names that rows may give as answer. Package internal/answer
 // has one implementation for each.
 var answers = []string{
-	"alive-since", "catalog", "catalogs", "merge-names", "merge-table-meta", "name", "nothing",
+	"alive-since", "catalog", "catalogs", "lock", "merge-names", "merge-table-meta", "name", "nothing",
 	"refuse-catalog-ddl", "set-meta-conf", "set-ugi", "status", "version",
 }
 

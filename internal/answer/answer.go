@@ -53,6 +53,7 @@ func Answers(o Options) (map[string]session.Answer, error) {
 		"nothing":            nothing,
 		"set-ugi":            setUGI,
 		"set-meta-conf":      setMetaConf,
+		"lock":               s.lock,
 	}
 	for name, p := range programs {
 		out[name] = run(p)

@@ -133,7 +133,12 @@ type caller struct {
 
 func (f *front) dial(profile string) *caller {
 	f.t.Helper()
-	c, err := hms.Dial(context.Background(), f.g.Addr().String(), inventory(f.t, profile), hms.Options{})
+	return f.dialTo(f.g.Addr().String(), profile)
+}
+
+func (f *front) dialTo(addr, profile string) *caller {
+	f.t.Helper()
+	c, err := hms.Dial(context.Background(), addr, inventory(f.t, profile), hms.Options{})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -1,0 +1,121 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"hmsgate/frame"
+	"hmsgate/profiles"
+	"hmsgate/rewrite"
+	"hmsgate/route"
+)
+
+// Other is a call that an answer makes beside, or instead of, the client's: of
+// the client's interface, to whichever catalog.
+type Other struct {
+	Catalog *route.Catalog
+	Method  string
+	Body    []byte // the arguments struct
+	// Call and Reply are the names of both directions; nil: none changes.
+	Call, Reply rewrite.Names
+}
+
+// Other sends a call over this client's connection to a catalog and gives its
+// whole reply in the client's interface. A *route.Refusal says that the
+// backend's version would lose something of it. It is sent once.
+func (c *Call) Other(o *Other) ([]byte, error) {
+	s := c.s
+	index := s.env.indexOf(o.Catalog)
+	if c.cat == nil {
+		c.cat, c.index = o.Catalog, index
+	}
+	until := c.until
+	if t := s.env.Targets[index].Timeout; t > 0 && until.IsZero() {
+		until = c.start.Add(t)
+	}
+	b, err := s.backend(o.Catalog, index, until)
+	if err != nil {
+		return nil, err
+	}
+	b.link.until = until
+	reply, err := c.exchange(o, b)
+	var r *route.Refusal
+	switch {
+	case errors.As(err, &r):
+		return nil, r
+	case err != nil:
+		s.drop(index)
+		return nil, err
+	}
+	b.done(time.Now())
+	return reply, nil
+}
+
+func (c *Call) exchange(o *Other, b *backend) ([]byte, error) {
+	s := c.s
+	mine := Call{s: s, m: s.env.methods[o.Method], cat: o.Catalog, seq: c.seq}
+	if mine.m == nil {
+		return nil, fmt.Errorf("method %s is in no inventory", o.Method)
+	}
+	p := s.plansFor(b)
+	mine.way = way{plans: p, m: p.List()[mine.m.index]}
+	msg := append(frame.AppendHeader(nil, frame.Call, o.Method, c.seq), o.Body...)
+	k, out := &rewrite.Walker{}, &held{s: s}
+	if err := transform(k, msg, p.Call, mine.way.m.CallRoot, o.Call, out); err != nil {
+		return nil, err
+	}
+	if k.Guards != 0 {
+		if r := mine.missed(k.Guards); r != nil {
+			return nil, r
+		}
+	}
+	if err := b.write(out.Bytes()); err != nil {
+		return nil, err
+	}
+	w := &b.win
+	w.Start(s.env.Limits.Reply, s.env.Limits.HeldCall)
+	if err := s.head(&mine, w); err != nil {
+		return nil, err
+	}
+	if err := w.Skip(frame.Struct, 0); err != nil {
+		return nil, err
+	}
+	if n := b.surplus(); n > 0 {
+		return nil, fmt.Errorf("%w: %d bytes behind it", errReply, n)
+	}
+	plan, root := mine.replyPlan()
+	names := o.Reply
+	if mine.app {
+		names = nil
+	}
+	w.Rewind()
+	back := &held{s: s}
+	w.Emit(back, true)
+	if err := k.Emit(w, plan, root, names); err != nil {
+		return nil, err
+	}
+	err := w.End()
+	return back.Bytes(), err
+}
+
+// Failed answers the call when Other gave no reply.
+func (c *Call) Failed(cat *route.Catalog, err error) {
+	var r *route.Refusal
+	var dial *route.DialError
+	switch {
+	case errors.As(err, &r):
+		c.s.refuse(c, r)
+	case !c.writes(), errors.As(err, &dial), errors.Is(err, errPreamble), errors.Is(err, errCallerGone),
+		errors.Is(err, frame.ErrBudget):
+		c.Unreachable(cat, err)
+	case errors.Is(err, errTimeout):
+		c.close = true
+		c.s.unknown(c, textTimeoutWrite(c.Method(), cat.Name, c.s.env.Targets[c.s.env.indexOf(cat)].Timeout))
+	default:
+		c.s.unknown(c, textUnknown(c.Method(), cat.Name))
+	}
+}
+
+// Generations are those that the client may still be of.
+func (c *Call) Generations() profiles.Generations { return c.s.possible }
