@@ -133,7 +133,7 @@ func delegating(m, n int) []byte {
 // Ciphers shorter than their MAC, of every enctype: gokrb5 would panic.
 func TestShortCiphers(t *testing.T) {
 	for _, e := range enctypes {
-		for n := 0; n < 60; n++ {
+		for _, n := range []int{0, 1, 8, 11, 12, 15, 16, 17, 20, 24, 27, 28, 29, 32, 39, 40, 41, 48} {
 			k := testKeytab(t)
 			for _, ticket := range []bool{true, false} {
 				f := newForgery(t, k, e.id)
