@@ -13,10 +13,10 @@ import (
 
 // Bridge is how a method is served by a backend that lacks it.
 type Bridge struct {
-	Never      string // why it cannot be served
-	Program    *Program
-	Here       []byte // the result struct that answers it without a backend
-	Why        string // with Here: why nobody misses more
+	Never      string   // why it cannot be served
+	Program    *Program // several calls
+	Here       []byte   // the result struct that answers it without a backend
+	Why        string   // with Here: why nobody misses more
 	Candidates []Candidate
 }
 

@@ -44,7 +44,7 @@ func (b *bridger) result(m, target *Method, how, field string) (*shapeEdge, erro
 	}
 	s.order = slices.Delete(s.order, at, at+1) // the shape itself is not used; those it is the first to need are
 	e := &shapeEdge{id: 0, name: "success", wire: target.Returns.Wire}
-	if len(natural.edges) > 0 {
+	if len(natural.edges) > 0 && natural.edges[0].id == 0 { // else nothing happens in it, and the first is an exception
 		e = &natural.edges[0]
 	}
 	switch how {

@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"hmsgate/frame"
 )
 
 // programs are the names that bridges may give as program. Package
 // internal/answer has one implementation for each.
 var programs = []string{
-	"column-statistics", "constraints", "databases", "echo", "functions", "partition-specs", "table-infos",
-	"tables-by-pattern", "views",
+	"column-statistics", "constraints", "databases", "echo", "functions", "open-txns", "partition-specs",
+	"table-infos", "tables-by-pattern", "views",
 }
 
 // Programs are the names of all programs that bridges may name, sorted.
@@ -27,6 +29,9 @@ type Program struct {
 	// Front reads the call and writes the result, Back the calls in between.
 	Front, Back *Inventory
 	Lost        []string // what the backend is not told
+	// Form says that it is for readers that know the result's fields by other
+	// wire types than the backend, and serves every call of theirs.
+	Form bool
 }
 
 // bridgeText is a method's entry in bridges.yaml.
@@ -35,6 +40,7 @@ type bridgeText struct {
 	Program    string
 	Calls      map[string]string
 	Lost       []string
+	Form       bool
 	Here       string
 	Candidates []candidateText
 }
@@ -58,6 +64,7 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 		Program string            `yaml:"program"`
 		Calls   map[string]string `yaml:"calls"`
 		Lost    []string          `yaml:"lost"`
+		Form    bool              `yaml:"form"`
 		Here    string            `yaml:"here"`
 	}
 	if err := n.Decode(&o); err != nil {
@@ -77,14 +84,14 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 	case o.Program == "" && len(o.Calls)+len(o.Lost) > 0:
 		return fmt.Errorf("line %d: calls and lost are a program's", n.Line)
 	}
-	*b = bridgeText{Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost, Here: o.Here}
+	*b = bridgeText{Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost, Form: o.Form, Here: o.Here}
 	return nil
 }
 
 // program binds a program to what the backend has. A part may have several
 // methods ("a | b"): the first that is there plays it.
 func (b *bridger) program(m *Method, t *bridgeText) *Program {
-	p := &Program{Name: t.Program, Lost: t.Lost, Calls: map[string]string{}, Back: b.back, Front: b.calls.inv}
+	p := &Program{Name: t.Program, Lost: t.Lost, Calls: map[string]string{}, Back: b.back, Front: b.calls.inv, Form: t.Form}
 	for part, names := range t.Calls {
 		for _, name := range strings.Split(names, "|") {
 			if name = strings.TrimSpace(name); b.back.Methods[name] != nil {
@@ -93,7 +100,7 @@ func (b *bridger) program(m *Method, t *bridgeText) *Program {
 			}
 		}
 	}
-	if p.Front.Label == AutoLabel {
+	if p.Front.Label == AutoLabel && !p.Form {
 		// A field id has one meaning only in one version's inventory: the newest
 		// that has the method, since whoever calls it knows that form of it.
 		for _, label := range labels() {
@@ -113,3 +120,15 @@ func newer(inv, than *Inventory) bool {
 // releasePrefix is how labels of releases of 4.x, the only ones with programs,
 // begin; later text of the project may still move.
 const releasePrefix = "apache-4"
+
+// otherForm says whether a reader of to may have a field of the method's
+// result under another wire type than back has it.
+func otherForm(m *Method, back, to *Inventory) bool {
+	if m.Returns == nil || m.Returns.Wire != frame.Struct || to.Structs[m.Returns.Name] == nil {
+		return false
+	}
+	there := to.Structs[m.Returns.Name].Fields
+	return slices.ContainsFunc(back.Structs[m.Returns.Name].Fields, func(f Field) bool {
+		return slices.ContainsFunc(there, func(o Field) bool { return o.Name == f.Name && o.Type.Wire != f.Type.Wire })
+	})
+}

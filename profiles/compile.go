@@ -68,6 +68,11 @@ func compile(r *rules, front, back *Inventory, reader Reader) (*Plans, error) {
 		if err == nil && (mp.Missing || back.Label != AutoLabel) {
 			mp.Bridge, err = br.bridge(m)
 		}
+		if b, t := back.Methods[name], mp.Bridge; b != nil && t != nil && t.Program != nil && t.Program.Form {
+			if mp.Formed = otherForm(b, back, replies.reader); !mp.Formed {
+				mp.Bridge = nil
+			}
+		}
 		if err == nil {
 			mp.Fallback, err = r.fallback(front, m)
 		}
@@ -107,6 +112,7 @@ func shapers(r *rules, front, back *Inventory, reader Reader) (calls, replies *s
 		}
 	}
 	calls, replies = newShaper(front, back, r, false), newShaper(back, to, r, true)
+	replies.reader = to
 	client := GenerationOf(front.Label)
 	if front.Label == AutoLabel {
 		client = Gen2 | Gen3 // an unsure client is taken for an old one: never on a guess to 4.x

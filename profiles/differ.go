@@ -104,33 +104,42 @@ func (r *rules) strange(t *TypeRef) ([]rewrite.EnumPair, error) {
 	return out, nil
 }
 
-// additions are the fields added to a struct of a reply that has none.
+// additions are the fields added to a struct that has none: of a reply what
+// some reader must have, of a call what the backend must have.
 func (s *shaper) additions(name string) ([]shapeInsert, error) {
-	if !s.replies || s.inv.Label == AutoLabel {
+	from, values, has := s.inv, s.rules.always[name], s.inv.Structs[name]
+	if !s.replies {
+		if s.match == nil || s.match.to.Structs[name] == nil {
+			return nil, nil
+		}
+		from, values, has = s.match.to, s.rules.needs[name], nil
+	} else if s.inv.Label == AutoLabel {
 		return nil, nil
+	} else {
+		var err error
+		if from, err = AutoInventory(); err != nil {
+			return nil, err
+		}
 	}
 	var out []shapeInsert
-	u, err := AutoInventory()
-	if err != nil {
-		return nil, err
-	}
-	for _, field := range sortedKeys(s.rules.always[name]) {
-		if s.inv.Structs[name].Field(field) != nil {
+	for _, field := range sortedKeys(values) {
+		f := from.Structs[name].Field(field)
+		switch {
+		case has != nil && has.Field(field) != nil:
 			continue
-		}
-		f := u.Structs[name].Field(field)
-		if f == nil {
+		case f == nil && !s.replies: // a version of the backend that does without
+			continue
+		case f == nil:
 			return nil, fmt.Errorf("always: %s has no field %s in any version", name, field)
 		}
 		lit := []byte{f.Type.Wire, byte(f.ID >> 8), byte(f.ID)}
-		value := s.rules.always[name][field]
-		switch {
+		switch value := values[field]; {
 		case f.Type.Wire == frame.String:
 			lit = append(binary.BigEndian.AppendUint32(lit, uint32(len(value))), value...)
 		case f.Type.Wire == frame.Bool && value == "false":
 			lit = append(lit, 0)
 		default:
-			return nil, fmt.Errorf("always: %s.%s: value %q does not fit a %s", name, field, value, f.Type)
+			return nil, fmt.Errorf("%s.%s: value %q does not fit a %s", name, field, value, f.Type)
 		}
 		out = append(out, shapeInsert{f.ID, lit})
 	}

@@ -81,6 +81,8 @@ type MethodPlan struct {
 	// Bridge is how it is served where it is missing: by the back's version, or
 	// since the backend turned out not to know it. nil: it is not.
 	Bridge *Bridge
+	// Formed says that the bridge's program serves every call.
+	Formed bool
 	// Guarded says that the call may hold what would be lost at the back.
 	Guarded bool
 	// Fallback is the answer when the backend does not know the method.

@@ -63,11 +63,12 @@ type shaper struct {
 	rules    *rules
 	replies  bool // calls are not long enough for repeated values to count
 	catalogs bool
-	match    *matcher // towards the other side; nil: it may be any
-	crossing bool     // partition expressions are of another generation there
-	unsure   bool     // replies: the reader may be of any generation
-	old      bool     // replies: the reader may be older than 4.x
-	reasons  []string // calls: of guards
+	match    *matcher   // towards the other side; nil: it may be any
+	crossing bool       // partition expressions are of another generation there
+	reader   *Inventory // replies: by which they are read
+	unsure   bool       // replies: the reader may be of any generation
+	old      bool       // replies: the reader may be older than 4.x
+	reasons  []string   // calls: of guards
 	shapes   map[string]*shape
 	order    []*shape
 }

@@ -22,6 +22,7 @@ var programs = map[string]program{
 	"databases":         databases,
 	"echo":              echo,
 	"functions":         functions,
+	"open-txns":         openTxns,
 	"partition-specs":   partitionSpecs,
 	"table-infos":       tableInfos,
 	"tables-by-pattern": tablesByPattern,

@@ -159,3 +159,20 @@ func views(w *work) (any, error) {
 	}
 	return out, nil
 }
+
+// openTxns are the open transactions in the form that the client reads; one
+// that may be of any version gets both forms, of which each reader takes its
+// own (tried with clients of 2.3.10, 3.1.3 and 4.1.0). A metastore that does
+// not tell aborted transactions from open ones (2.3) has no bits for them.
+func openTxns(w *work) (any, error) {
+	v, err := w.ask("txns", nil)
+	if err != nil {
+		return nil, err
+	}
+	txns, _ := v.(hms.Struct)
+	if txns["abortedBits"] == nil {
+		txns = txns.Clone()
+		txns["abortedBits"] = []byte{}
+	}
+	return txns, nil
+}
