@@ -24,8 +24,6 @@ const (
 	kdcUnavailable  = 29 // KDC_ERR_SVC_UNAVAILABLE
 	kdcPreauthNeed  = 25 // KDC_ERR_PREAUTH_REQUIRED
 	kdcPreauthFails = 24 // KDC_ERR_PREAUTH_FAILED
-	kdcUnknown      = 6  // KDC_ERR_C_PRINCIPAL_UNKNOWN
-	kdcNeverValid   = 11 // KDC_ERR_NEVER_VALID
 )
 
 // kdcCode is a KRB-ERROR's code; the KDC's own text is not repeated.

@@ -132,13 +132,21 @@ func TestJavaClient(t *testing.T) {
 			want string
 		}{gss("auth", "elsewhere"),
 			"FAILED org.apache.thrift.transport.TTransportException: Peer indicated failure: authentication failed"})
+	realms := make([]*realm, len(rows)) // a krb5.conf for each
+	for i := range rows {
+		realms[i] = r
+	}
+	for _, etype := range etypes[1:] {
+		realms = append(realms, r.only(etype))
+		row(gss("auth-conf", "localhost"), "GSSAPI", "alice@"+realmName, "auth-conf")
+	}
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 2)
-	for _, c := range rows {
+	for i, c := range rows {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if got := strings.TrimSpace(j.client(t, r, c.args...)); got != c.want {
+			if got := strings.TrimSpace(j.client(t, realms[i], c.args...)); got != c.want {
 				t.Errorf("%q: got\n%s\nwant\n%s\nserver: %v", c.args[:3], got, c.want, e.failures())
 			}
 		})

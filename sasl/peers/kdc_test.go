@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -16,6 +17,9 @@ const realmName = "GATE.TEST"
 // program finds an executable, or leaves the test out.
 func program(t testing.TB, name string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIP: -short runs no program of others")
+	}
 	for _, dir := range []string{"", "/usr/sbin", "/usr/local/sbin"} {
 		if p, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return p
@@ -36,6 +40,7 @@ func leaveOut(t testing.TB, why string) {
 // realm is an MIT KDC of our own.
 type realm struct {
 	t    testing.TB
+	name string
 	dir  string
 	conf string // krb5.conf
 	addr string
@@ -54,8 +59,13 @@ func freeAddr(t testing.TB) string {
 // newRealm makes a realm and starts its KDC. life is the longest ticket's.
 func newRealm(t testing.TB, life string, principals ...string) *realm {
 	t.Helper()
+	return newNamedRealm(t, realmName, life, principals...)
+}
+
+func newNamedRealm(t testing.TB, name, life string, principals ...string) *realm {
+	t.Helper()
 	program(t, "krb5kdc")
-	r := &realm{t: t, dir: t.TempDir(), addr: freeAddr(t)}
+	r := &realm{t: t, name: name, dir: t.TempDir(), addr: freeAddr(t)}
 	r.conf = filepath.Join(r.dir, "krb5.conf")
 	r.file("krb5.conf", fmt.Sprintf(`[libdefaults]
  default_realm = %[1]s
@@ -71,7 +81,7 @@ func newRealm(t testing.TB, life string, principals ...string) *realm {
  }
 [domain_realm]
  localhost = %[1]s
-`, realmName, r.addr))
+`, name, r.addr))
 	r.file("kdc.conf", fmt.Sprintf(`[kdcdefaults]
  kdc_listen = %[2]s
  kdc_tcp_listen = %[2]s
@@ -85,9 +95,9 @@ func newRealm(t testing.TB, life string, principals ...string) *realm {
  }
 [logging]
  kdc = FILE:%[3]s/kdc.log
-`, realmName, r.addr, r.dir, life))
+`, name, r.addr, r.dir, life))
 	r.file("kadm5.acl", "")
-	r.run("kdb5_util", "create", "-s", "-r", realmName, "-P", "of this test only")
+	r.run("kdb5_util", "create", "-s", "-r", name, "-P", "of this test only")
 	for _, p := range principals {
 		r.kadmin("addprinc -randkey " + p)
 		r.keytab(p)
@@ -121,7 +131,7 @@ func (r *realm) run(name string, args ...string) string {
 
 func (r *realm) kadmin(query string) {
 	r.t.Helper()
-	r.run("kadmin.local", "-r", realmName, "-q", query)
+	r.run("kadmin.local", "-r", r.name, "-q", query)
 }
 
 // keytab writes the principal's present keys to a file of its own, anew.
@@ -143,7 +153,7 @@ func (r *realm) keytabPath(principal string) string {
 // start starts the KDC and waits until it takes connections.
 func (r *realm) start() {
 	r.t.Helper()
-	cmd := exec.Command(program(r.t, "krb5kdc"), "-n", "-r", realmName)
+	cmd := exec.Command(program(r.t, "krb5kdc"), "-n", "-r", r.name)
 	cmd.Env = r.env()
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
@@ -187,4 +197,16 @@ func (r *realm) read(name string) string {
 		r.t.Fatal(err)
 	}
 	return string(b)
+}
+
+// only is the same realm for clients that take one enctype.
+func (r *realm) only(etype string) *realm {
+	set := "[libdefaults]\n"
+	for _, what := range []string{"default_tkt_enctypes", "default_tgs_enctypes", "permitted_enctypes"} {
+		set += " " + what + " = " + etype + "\n"
+	}
+	r.file(etype+".conf", strings.Replace(r.read("krb5.conf"), "[libdefaults]\n", set, 1))
+	other := *r
+	other.conf = filepath.Join(r.dir, etype+".conf")
+	return &other
 }

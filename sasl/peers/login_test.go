@@ -2,14 +2,18 @@ package peers
 
 import (
 	"context"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 
 	"hmsgate/sasl"
+	"hmsgate/sasl/identity"
 	"hmsgate/sasl/krb"
 )
+
+var etypes = []string{"aes256-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96", "aes256-cts-hmac-sha384-192", "aes128-cts-hmac-sha256-128"}
 
 func ticket(l *krb.Login, host string) error {
 	_, err := l.Ticket(context.Background(), "hive", host)
@@ -21,15 +25,12 @@ func ticket(l *krb.Login, host string) error {
 func TestOwnBothSides(t *testing.T) {
 	r := newRealm(t, "1h", service, "alice")
 	e := newEcho(t, r, sasl.Auth|sasl.AuthInt|sasl.AuthConf)
-	base := r.conf
-	for _, etype := range []string{"", "aes256-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96", "aes256-cts-hmac-sha384-192", "aes128-cts-hmac-sha256-128"} {
+	for _, etype := range append([]string{""}, etypes...) {
+		as := r
 		if etype != "" {
-			set := "[libdefaults]\n default_tkt_enctypes = " + etype + "\n default_tgs_enctypes = " + etype
-			r.conf = base
-			r.file(etype+".conf", strings.Replace(r.read("krb5.conf"), "[libdefaults]", set, 1))
-			r.conf = strings.TrimSuffix(base, "krb5.conf") + etype + ".conf"
+			as = r.only(etype)
 		}
-		l := newLogin(t, r, "alice")
+		l := newLogin(t, as, "alice")
 		for _, q := range qops {
 			m := &krb.Initiator{Login: l, Service: "hive", Host: "localhost", QOP: []sasl.QOP{q}}
 			got, err := call(t, e.addr, m, 3, 300000)
@@ -157,5 +158,55 @@ func TestConcurrentTickets(t *testing.T) {
 	wg.Wait()
 	if n := strings.Count(r.read("kdc.log"), "TGS_REQ"); n != 1 {
 		t.Errorf("the KDC was asked for a service ticket %d times, want 1", n)
+	}
+}
+
+// A client of one realm at a service of another, which has a key with ours:
+// the ticket comes by way of both KDCs, and names the client's own realm.
+func TestCrossRealm(t *testing.T) {
+	const far = "FAR.TEST"
+	r := newRealm(t, "1h", "alice")
+	other := newNamedRealm(t, far, "1h", "hive/far.example")
+	for _, x := range []*realm{r, other} {
+		x.kadmin("addprinc -pw of-both krbtgt/" + far + "@" + realmName)
+	}
+	conf := strings.Replace(r.read("krb5.conf"), "[realms]", "[realms]\n "+far+" = {\n  kdc = "+other.addr+"\n }", 1)
+	r.file("krb5.conf", conf+" .example = "+far+"\n")
+	kt, err := krb.OpenKeytab(other.keytabPath("hive/far.example"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	login := newLogin(t, r, "alice")
+	for _, c := range []struct {
+		name, rules string
+		realms      []string
+		want        sasl.Reason
+	}{
+		{"mapped", "RULE:[1:$1@$0](.*@GATE\\.TEST)s/@.*/_far/", nil, ""},
+		{"mapped and trusted", "RULE:[1:$1@$0](.*@GATE\\.TEST)s/@.*/_far/", []string{realmName}, ""},
+		{"mapped, not trusted", "RULE:[1:$1]", []string{"THIRD.TEST"}, sasl.Realm},
+		{"by DEFAULT", "DEFAULT", nil, sasl.Name},
+	} {
+		names, err := identity.NewMapping(c.rules, far, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := krb.NewAcceptor(krb.AcceptorConfig{Keytab: kt, Principals: []string{"hive/far.example@" + far}, ShortName: names.Short, ClientRealms: c.realms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, token, _, err := (&krb.Initiator{Login: login, Service: "hive", Host: "far.example"}).Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := a.Begin(netip.Addr{})
+		_, _, err = x.Step(token)
+		if c.want != "" {
+			if err == nil || sasl.ReasonOf(err) != c.want {
+				t.Errorf("%s: got %v, want reason %s", c.name, err, c.want)
+			}
+		} else if id := x.Outcome().Identity; err != nil || id.Principal != "alice@"+realmName || id.User != "alice_far" {
+			t.Errorf("%s: got %+v, %v", c.name, id, err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hmsgate/sasl"
+	"hmsgate/sasl/internal/recorded"
 )
 
 // Two instances on one store know each other's tokens.
@@ -48,6 +49,33 @@ func TestSharedStore(t *testing.T) {
 	list, _ := store.Tokens(ctx)
 	if keys, _ := store.Keys(ctx); len(list) != 0 || len(keys) > 2 {
 		t.Errorf("after their time %d tokens and %d keys are left", len(list), len(keys))
+	}
+}
+
+// A token that Hive 3.1.3 or 4.1.0 issued, with that one's master key and
+// record in the store, logs in here.
+func TestTokenOfHive(t *testing.T) {
+	for _, v := range []string{"3.1.3", "4.1.0"} {
+		c, err := recorded.Load("../testdata/" + v + "-digest-md5-auth.wire")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := c.Facts["token"]
+		d := mustParse(t, c.Hex("identifier"))
+		m := NewMemory()
+		a, clock := newAuthority(t, m, nil)
+		clock.now = time.UnixMilli(d.Issue).Add(time.Hour)
+		m.keys[d.Key] = MasterKey{ID: d.Key, Expiry: d.end(), Key: c.Hex("master-key")}
+		m.tokens[string(c.Hex("identifier"))] = Record{Password: c.Hex("password"), Renew: clock.now.Add(time.Hour)}
+		if id, err := login(t, a, text); err != nil || id.User != "alice" || id.RealUser != "alice@RIG.TEST" {
+			t.Errorf("%s: got %+v, %v", v, id, err)
+		}
+		if end, err := a.Renew(ctx, alice, text); err != nil || end != clock.now.Add(24*time.Hour).UnixMilli() {
+			t.Errorf("%s: renewed until %d, %v", v, end, err)
+		}
+		if err := a.Cancel(ctx, alice, text); err != nil {
+			t.Errorf("%s: %v", v, err)
+		}
 	}
 }
 
