@@ -191,5 +191,8 @@ type Session struct {
 func newSession(o Outcome) *Session { return &Session{o} }
 
 func (s *Session) String() string {
+	if s.Identity.User == "" { // our side of a login
+		return fmt.Sprintf("%s %s to %q", s.Identity.Mechanism, s.QOP, s.Identity.Principal)
+	}
 	return fmt.Sprintf("%s %s as %q", s.Identity.Mechanism, s.QOP, s.Identity.User)
 }
