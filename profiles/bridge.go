@@ -57,7 +57,7 @@ func (b *bridger) bridge(m *Method) (*Bridge, error) {
 	if !ok {
 		return nil, nil
 	}
-	out := &Bridge{Never: t.Never, Why: t.Here}
+	out := &Bridge{Why: t.Here}
 	if t.Program != "" {
 		out.Program = b.program(m, &t)
 	}
@@ -77,6 +77,9 @@ func (b *bridger) bridge(m *Method) (*Bridge, error) {
 			return nil, fmt.Errorf("bridge %s to %s at %s: %w", m.Name, ct.Call, b.back.Label, err)
 		}
 		out.Candidates = append(out.Candidates, *c)
+	}
+	if len(out.Candidates) == 0 {
+		out.Never = t.Never
 	}
 	if len(out.Candidates) == 0 && out.Never == "" && out.Program == nil {
 		return nil, nil

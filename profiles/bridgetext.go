@@ -60,12 +60,13 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 		return n.Decode(&b.Candidates)
 	}
 	var o struct {
-		Never   string            `yaml:"never"`
-		Program string            `yaml:"program"`
-		Calls   map[string]string `yaml:"calls"`
-		Lost    []string          `yaml:"lost"`
-		Form    bool              `yaml:"form"`
-		Here    string            `yaml:"here"`
+		Candidates []candidateText   `yaml:"candidates"`
+		Never      string            `yaml:"never"`
+		Program    string            `yaml:"program"`
+		Calls      map[string]string `yaml:"calls"`
+		Lost       []string          `yaml:"lost"`
+		Form       bool              `yaml:"form"`
+		Here       string            `yaml:"here"`
 	}
 	if err := n.Decode(&o); err != nil {
 		return err
@@ -77,14 +78,14 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 		}
 	}
 	switch {
-	case given != 1:
-		return fmt.Errorf("line %d: want one of candidates, never, program, here", n.Line)
+	case given != 1, o.Never == "" && o.Candidates != nil:
+		return fmt.Errorf("line %d: want candidates, never, both, program or here", n.Line)
 	case o.Program != "" && !slices.Contains(programs, o.Program):
 		return fmt.Errorf("line %d: program %q is none of %s", n.Line, o.Program, strings.Join(programs, ", "))
 	case o.Program == "" && len(o.Calls)+len(o.Lost) > 0:
 		return fmt.Errorf("line %d: calls and lost are a program's", n.Line)
 	}
-	*b = bridgeText{Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost, Form: o.Form, Here: o.Here}
+	*b = bridgeText{Candidates: o.Candidates, Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost, Form: o.Form, Here: o.Here}
 	return nil
 }
 

@@ -76,7 +76,9 @@ func compile(r *rules, front, back *Inventory, reader Reader) (*Plans, error) {
 		if err == nil {
 			mp.Fallback, err = r.fallback(front, m)
 		}
-		mp.Guarded = mp.call.guarded(map[*shape]bool{})
+		met := uint64(0)
+		mp.call.guards(map[*shape]bool{}, &met)
+		mp.Guarded = met != 0
 		if calls.crossing && mp.Expr {
 			mp.Missing, mp.Bridge = true, &Bridge{Never: "a partition expression of another Hive generation"}
 		}
@@ -123,7 +125,8 @@ func shapers(r *rules, front, back *Inventory, reader Reader) (calls, replies *s
 	known := back.Label != AutoLabel
 	calls.crossing = known && (GenerationOf(back.Label) == Gen4) != (client == Gen4)
 	replies.unsure = known && to.Label == AutoLabel
-	replies.old = known && client != Gen4
+	calls.old = client != Gen4
+	replies.old = known && calls.old
 	return calls, replies, nil
 }
 

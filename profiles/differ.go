@@ -43,22 +43,6 @@ func (s *shaper) different(owner string, f *Field, there []Field, e *shapeEdge) 
 	return nil
 }
 
-// guarded says whether something in the shape or below it has a guard.
-func (sh *shape) guarded(seen map[*shape]bool) bool {
-	if seen[sh] {
-		return false
-	}
-	seen[sh] = true
-	return slices.ContainsFunc(sh.edges, func(e shapeEdge) bool { return e.guard != nil || e.value.guarded(seen) })
-}
-
-func (v *value) guarded(seen map[*shape]bool) bool {
-	if v == nil {
-		return false
-	}
-	return v.into != nil && v.into.guarded(seen) || v.key.guarded(seen) || v.elem.guarded(seen)
-}
-
 // known says whether a backend acts upon the key.
 func (k keyRule) known(label string) bool {
 	return slices.ContainsFunc(k.At, func(at string) bool { return strings.HasPrefix(label, at) })
@@ -109,7 +93,7 @@ func (r *rules) strange(t *TypeRef) ([]rewrite.EnumPair, error) {
 func (s *shaper) additions(name string) ([]shapeInsert, error) {
 	from, values, has := s.inv, s.rules.always[name], s.inv.Structs[name]
 	if !s.replies {
-		if s.match == nil || s.match.to.Structs[name] == nil {
+		if s.match == nil || s.match.to.Structs[name] == nil || !s.old {
 			return nil, nil
 		}
 		from, values, has = s.match.to, s.rules.needs[name], nil

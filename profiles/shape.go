@@ -67,7 +67,7 @@ type shaper struct {
 	crossing bool       // partition expressions are of another generation there
 	reader   *Inventory // replies: by which they are read
 	unsure   bool       // replies: the reader may be of any generation
-	old      bool       // replies: the reader may be older than 4.x
+	old      bool       // the client may be older than 4.x
 	reasons  []string   // calls: of guards
 	shapes   map[string]*shape
 	order    []*shape
