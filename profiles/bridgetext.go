@@ -14,7 +14,7 @@ import (
 // internal/answer has one implementation for each.
 var programs = []string{
 	"column-statistics", "constraints", "databases", "echo", "functions", "open-txns", "partition-specs",
-	"table-infos", "tables-by-pattern", "views",
+	"table-infos", "table-names", "tables-by-pattern", "views",
 }
 
 // Programs are the names of all programs that bridges may name, sorted.
@@ -32,6 +32,9 @@ type Program struct {
 	// Form says that it is for readers that know the result's fields by other
 	// wire types than the backend, and serves every call of theirs.
 	Form bool
+	// At are beginnings of the labels of backends all whose calls it serves,
+	// since their metastores understand less of one than the interface says.
+	At []string
 }
 
 // bridgeText is a method's entry in bridges.yaml.
@@ -41,6 +44,7 @@ type bridgeText struct {
 	Calls      map[string]string
 	Lost       []string
 	Form       bool
+	At         []string
 	Here       string
 	Candidates []candidateText
 }
@@ -66,6 +70,7 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 		Calls      map[string]string `yaml:"calls"`
 		Lost       []string          `yaml:"lost"`
 		Form       bool              `yaml:"form"`
+		At         []string          `yaml:"at"`
 		Here       string            `yaml:"here"`
 	}
 	if err := n.Decode(&o); err != nil {
@@ -85,14 +90,14 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 	case o.Program == "" && len(o.Calls)+len(o.Lost) > 0:
 		return fmt.Errorf("line %d: calls and lost are a program's", n.Line)
 	}
-	*b = bridgeText{Candidates: o.Candidates, Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost, Form: o.Form, Here: o.Here}
+	*b = bridgeText{Candidates: o.Candidates, Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost, Form: o.Form, At: o.At, Here: o.Here}
 	return nil
 }
 
 // program binds a program to what the backend has. A part may have several
 // methods ("a | b"): the first that is there plays it.
 func (b *bridger) program(m *Method, t *bridgeText) *Program {
-	p := &Program{Name: t.Program, Lost: t.Lost, Calls: map[string]string{}, Back: b.back, Front: b.calls.inv, Form: t.Form}
+	p := &Program{Name: t.Program, Lost: t.Lost, Calls: map[string]string{}, Back: b.back, Front: b.calls.inv, Form: t.Form, At: t.At}
 	for part, names := range t.Calls {
 		for _, name := range strings.Split(names, "|") {
 			if name = strings.TrimSpace(name); b.back.Methods[name] != nil {
@@ -121,6 +126,13 @@ func newer(inv, than *Inventory) bool {
 // releasePrefix is how labels of releases of 4.x, the only ones with programs,
 // begin; later text of the project may still move.
 const releasePrefix = "apache-4"
+
+// serves says whether the program serves every call of a method that back has,
+// for readers of to.
+func (p *Program) serves(m *Method, back, to *Inventory) bool {
+	return p.Form && otherForm(m, back, to) ||
+		slices.ContainsFunc(p.At, func(at string) bool { return strings.HasPrefix(back.Label, at) })
+}
 
 // otherForm says whether a reader of to may have a field of the method's
 // result under another wire type than back has it.

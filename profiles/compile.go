@@ -68,8 +68,9 @@ func compile(r *rules, front, back *Inventory, reader Reader) (*Plans, error) {
 		if err == nil && (mp.Missing || back.Label != AutoLabel) {
 			mp.Bridge, err = br.bridge(m)
 		}
-		if b, t := back.Methods[name], mp.Bridge; b != nil && t != nil && t.Program != nil && t.Program.Form {
-			if mp.Formed = otherForm(b, back, replies.reader); !mp.Formed {
+		if b, t := back.Methods[name], mp.Bridge; b != nil && t != nil && t.Program != nil {
+			mp.Formed = t.Program.serves(b, back, replies.reader)
+			if !mp.Formed && (t.Program.Form || t.Program.At != nil) {
 				mp.Bridge = nil
 			}
 		}

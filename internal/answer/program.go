@@ -25,6 +25,7 @@ var programs = map[string]program{
 	"open-txns":         openTxns,
 	"partition-specs":   partitionSpecs,
 	"table-infos":       tableInfos,
+	"table-names":       tableNames,
 	"tables-by-pattern": tablesByPattern,
 	"views":             views,
 }

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 
 	"hmsgate/internal/hms"
@@ -175,4 +176,32 @@ func openTxns(w *work) (any, error) {
 		txns["abortedBits"] = []byte{}
 	}
 	return txns, nil
+}
+
+// nameFilter is how clients of 4.x ask for tables by a pattern, one call for
+// each of its alternatives (HiveMetaStoreClient.getTables; recorded).
+var nameFilter = regexp.MustCompile(`^hive_filter_field_tableName__ like "(.*)"$`)
+
+// tableNames are those of the tables that a filter selects: one on names is
+// applied here, any other is the metastore's to understand.
+func tableNames(w *work) (any, error) {
+	f := nameFilter.FindStringSubmatch(w.args.Str("filter"))
+	if f == nil {
+		return w.ask("same", w.args)
+	}
+	like, err := regexp.Compile("^(?:" + f[1] + ")$")
+	if err != nil {
+		return nil, w.call.Loss("filter: not a pattern that can be applied here")
+	}
+	v, err := w.ask("all", hms.Struct{"db_name": w.args["dbname"]})
+	if err != nil {
+		return nil, err
+	}
+	out, most := []string{}, int(w.args.Int("max_tables"))
+	for _, name := range hms.Strings(v) {
+		if like.MatchString(name) && (w.args["max_tables"] == nil || most < 0 || len(out) < most) {
+			out = append(out, name)
+		}
+	}
+	return hms.ListOf(out), nil
 }
