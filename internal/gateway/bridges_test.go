@@ -1,0 +1,311 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"hmsgate/internal/hms"
+	"hmsgate/internal/memhms"
+	"hmsgate/profiles"
+)
+
+// bridgeStep is a call of a client, and what must be told of its answer: the
+// gist of what a client is told by a metastore of its own version, or want.
+type bridgeStep struct {
+	name, method string
+	args         hms.Struct
+	want         string
+}
+
+// heard is what an in-memory metastore was asked.
+type heard struct {
+	mu    sync.Mutex
+	calls []string
+}
+
+func (h *heard) take() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := h.calls
+	h.calls = nil
+	return out
+}
+
+func bridgeServer(t *testing.T, label string, h *heard) (addr string) {
+	t.Helper()
+	s := memhms.New(memhms.Config{Inventory: sweepLoad(t, label), Name: "mem", OnCall: func(_ int, method string, _ hms.Struct) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.calls = append(h.calls, method)
+	}})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve(ln)
+	t.Cleanup(func() { s.Close() })
+	return ln.Addr().String()
+}
+
+// bridgeGateway is a gateway before two metastores of a version.
+func bridgeGateway(t *testing.T, label string, h *heard) *Gateway {
+	t.Helper()
+	yaml := "listen: 127.0.0.1:0\nrouting.default-catalog: hdp\ncatalog:\n"
+	for _, name := range []string{"hdp", "apache"} {
+		yaml += fmt.Sprintf("  %s: {uris: thrift://%s, runtime-profile: %s}\n", name, bridgeServer(t, label, h), label)
+	}
+	return sweepGateway(t, yaml, nil)
+}
+
+// TestBridges: what a 4.1.0 client does by its own calls at a metastore of its
+// version it does through the gateway at older ones, in both catalogs, and
+// every bridge that leads there is walked.
+func TestBridges(t *testing.T) {
+	for _, back := range []string{"apache-3.1.3", "hdp-3.1.5.0-152", "apache-4.0.1"} {
+		for _, prefix := range []string{"", "apache__"} {
+			t.Run(back+" "+prefix, func(t *testing.T) { bridgeRun(t, "apache-4.1.0", back, prefix, bridgeSteps()) })
+		}
+	}
+}
+
+func bridgeRun(t *testing.T, front, back, prefix string, steps []bridgeStep) {
+	h := &heard{}
+	direct := sweepDial(t, bridgeServer(t, front, &heard{}), sweepLoad(t, front), false)
+	through := sweepDial(t, bridgeGateway(t, back, h).Addr().String(), sweepLoad(t, front), false)
+	seen, inv := map[string][]string{}, sweepLoad(t, back)
+	for _, s := range steps {
+		args, _ := sweepPrefixed(s.args, "").(hms.Struct)
+		v, err := direct.Call(t.Context(), s.method, args)
+		want := bridgeGist(v, err)
+		if s.want != "" && (inv.Methods[s.method] == nil || err != nil) {
+			want = s.want // the in-memory one does not know it
+		}
+		args, _ = sweepPrefixed(s.args, prefix).(hms.Struct)
+		h.take()
+		v, err = through.Call(t.Context(), s.method, args)
+		if got := strings.ReplaceAll(bridgeGist(v, err), prefix, ""); got != want {
+			t.Errorf("%s: got\n%s, want\n%s", s.name, got, want)
+		}
+		if errors.Is(err, hms.ErrBroken) {
+			return
+		}
+		seen[s.method] = append(seen[s.method], h.take()...)
+	}
+	bridgesWalked(t, front, back, seen)
+}
+
+// bridgesWalked checks that every bridge of the pair was asked for, by each of
+// its calls.
+func bridgesWalked(t *testing.T, front, back string, seen map[string][]string) {
+	t.Helper()
+	p, err := profiles.Compile(sweepLoad(t, front), sweepLoad(t, back))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.List() {
+		if !m.Missing || m.Bridge.Never != "" || m.Bridge.Here != nil {
+			continue
+		}
+		var calls []string
+		for i := range m.Bridge.Candidates {
+			calls = append(calls, m.Bridge.Candidates[i].Call)
+		}
+		if m.Bridge.Program != nil {
+			calls = slices.Collect(maps.Values(m.Bridge.Program.Calls))
+		}
+		for _, call := range calls {
+			if !slices.Contains(seen[m.Method], call) && !bridgeUnheard[m.Method+" "+call] {
+				t.Errorf("%s did not become %s: the metastore heard %v", m.Method, call, seen[m.Method])
+			}
+		}
+	}
+}
+
+// bridgeUnheard are calls that no step leads to, since no view can be made.
+var bridgeUnheard = map[string]bool{"get_all_materialized_view_objects_for_rewriting get_table_objects_by_name_req": true}
+
+// bridgeGist is what matters of an answer in every version.
+func bridgeGist(v any, err error) string {
+	var x *hms.Exception
+	switch {
+	case errors.As(err, &x):
+		return "throws " + x.Type
+	case err != nil:
+		return "error: " + err.Error()
+	}
+	var b strings.Builder
+	gist(&b, v)
+	return b.String()
+}
+
+// told are the fields that a gist tells.
+var told = map[string]bool{"name": true, "tblName": true, "tableName": true, "dbName": true, "values": true, "functionName": true,
+	"function_names": true, "functions": true, "names": true, "tables": true, "table": true, "partitions": true, "partition": true,
+	"databases": true, "fields": true, "result": true, "description": true, "allTableConstraints": true, "primaryKeys": true,
+	"column_name": true, "table_db": true, "table_name": true, "parameters": true, "partitionSpec": true, "partitionList": true,
+	"notNullConstraints": true, "open_txns": true, "statsObj": true, "colName": true}
+
+func gist(b *strings.Builder, v any) {
+	switch x := v.(type) {
+	case hms.Struct:
+		b.WriteByte('{')
+		for _, k := range slices.Sorted(maps.Keys(x)) {
+			if m, ok := x[k].(hms.Map); ok && told[k] {
+				fmt.Fprintf(b, "%s.mark=%v ", k, m.Get("mark"))
+			} else if told[k] {
+				fmt.Fprintf(b, "%s:", k)
+				gist(b, x[k])
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteByte('}')
+	case []any:
+		b.WriteByte('[')
+		for _, e := range x {
+			gist(b, e)
+			b.WriteByte(' ')
+		}
+		b.WriteByte(']')
+	default:
+		fmt.Fprint(b, v)
+	}
+}
+
+func bridgeCols(names ...string) []any {
+	out := []any{}
+	for _, n := range names {
+		out = append(out, hms.Struct{"name": n, "type": "string", "comment": ""})
+	}
+	return out
+}
+
+func bridgeTable(name, mark string, keys ...string) hms.Struct {
+	return hms.Struct{"tableName": name, "dbName": sweepDB("w"), "owner": "o", "tableType": "EXTERNAL_TABLE",
+		"sd": hms.Struct{"cols": bridgeCols("a", "b"), "location": "file:/w/" + name, "parameters": map[string]string{},
+			"serdeInfo": hms.Struct{"serializationLib": "l", "parameters": map[string]string{}}},
+		"partitionKeys": bridgeCols(keys...), "parameters": map[string]string{"mark": mark, "EXTERNAL": "TRUE"}}
+}
+
+func bridgePart(value, mark string) hms.Struct {
+	return hms.Struct{"dbName": sweepDB("w"), "tableName": "p", "values": []string{value}, "parameters": map[string]string{"mark": mark},
+		"sd": bridgeTable("p", "")["sd"]}
+}
+
+func bridgeStats(part string) []any {
+	desc := hms.Struct{"isTblLevel": part == "", "dbName": sweepDB("w"), "tableName": "p"}
+	if part == "" {
+		desc["tableName"] = "plain"
+	} else {
+		desc["partName"] = part
+	}
+	return []any{hms.Struct{"statsDesc": desc, "engine": "hive", "statsObj": []any{hms.Struct{"colName": "a", "colType": "string",
+		"statsData": hms.Struct{"stringStats": hms.Struct{"maxColLen": int64(3), "avgColLen": 2.0, "numNulls": int64(0), "numDVs": int64(2)}}}}}}
+}
+
+// bridgeSteps are the calls of 4.1.0 that older metastores lack, in an order
+// in which each finds what it needs.
+func bridgeSteps() []bridgeStep {
+	w := sweepDB("w")
+	req := func(more hms.Struct) hms.Struct {
+		r := hms.Struct{"dbName": w, "tblName": "p"}
+		maps.Copy(r, more)
+		return hms.Struct{"req": r}
+	}
+	call := func(method string, args hms.Struct) bridgeStep { return bridgeStep{method, method, args, ""} }
+	step := func(what, method string, args hms.Struct) bridgeStep {
+		return bridgeStep{method + " " + what, method, args, ""}
+	}
+	out := []bridgeStep{
+		call("create_database_req", hms.Struct{"createDatabaseRequest": hms.Struct{"databaseName": w, "description": "d"}}),
+		step("again", "create_database_req", hms.Struct{"createDatabaseRequest": hms.Struct{"databaseName": w}}),
+		call("get_database_req", hms.Struct{"request": hms.Struct{"name": w, "catalogName": "hive"}}),
+		step("of none", "get_database_req", hms.Struct{"request": hms.Struct{"name": sweepDB("none")}}),
+		call("get_databases_req", hms.Struct{"request": hms.Struct{"pattern": w}}),
+		call("alter_database_req", hms.Struct{"alterDbReq": hms.Struct{"oldDbName": w, "newDb": hms.Struct{"name": w, "description": "e"}}}),
+		call("create_table_req", hms.Struct{"request": hms.Struct{"table": bridgeTable("plain", "1")}}),
+		step("again", "create_table_req", hms.Struct{"request": hms.Struct{"table": bridgeTable("plain", "1")}}),
+		step("partitioned", "create_table_req", hms.Struct{"request": hms.Struct{"table": bridgeTable("p", "1", "ds")}}),
+		step("with a key", "create_table_req", hms.Struct{"request": hms.Struct{"table": bridgeTable("keyed", "1"),
+			"primaryKeys": []any{hms.Struct{"table_db": w, "table_name": "keyed", "column_name": "a", "key_seq": int32(1), "pk_name": "pk",
+				"enable_cstr": false, "validate_cstr": false, "rely_cstr": true}}}}),
+		call("get_all_table_constraints", hms.Struct{"request": hms.Struct{"dbName": w, "tblName": "keyed", "catName": "hive"}}),
+		call("alter_table_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "plain", "table": bridgeTable("plain", "2")}}),
+		step("of none", "alter_table_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "none", "table": bridgeTable("none", "2")}}),
+		step("altered", "get_table_req", hms.Struct{"req": hms.Struct{"dbName": w, "tblName": "plain", "catName": "hive"}}),
+		step("by values", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"catalogName": "hive", "dbName": w,
+			"tableName": "p", "partVals": []string{"1"}}}),
+		step("by name", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"dbName": w, "tableName": "p", "name": "ds=2"}}),
+		step("again", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"dbName": w, "tableName": "p", "name": "ds=2"}}),
+		call("get_partition_req", req(hms.Struct{"partVals": []string{"1"}})),
+		step("of none", "get_partition_req", req(hms.Struct{"partVals": []string{"9"}})),
+		call("get_partitions_req", req(nil)),
+		step("most", "get_partitions_req", req(hms.Struct{"maxParts": int16(1)})),
+		call("get_partitions_by_filter_req", req(hms.Struct{"filter": `ds > "1"`})),
+		call("get_partition_names_ps_req", req(nil)),
+		step("of values", "get_partition_names_ps_req", req(hms.Struct{"partValues": []string{"2"}})),
+		call("get_partitions_ps_with_auth_req", req(nil)),
+		step("of values", "get_partitions_ps_with_auth_req", req(hms.Struct{"partVals": []string{"1"}, "userName": "u"})),
+		{"by names", "get_partitions_ps_with_auth_req", req(hms.Struct{"partNames": []string{"ds=2"}}),
+			"{partitions:[{dbName:w parameters.mark=<nil> tableName:p values:[2 ] } ] }"},
+		call("fetch_partition_names_req", hms.Struct{"partitionReq": hms.Struct{"dbName": w, "tblName": "p"}}),
+		call("get_partitions_by_names_req", hms.Struct{"req": hms.Struct{"db_name": w, "tbl_name": "p", "names": []string{"ds=1", "ds=7"}}}),
+		call("get_fields_req", req(nil)),
+		call("get_schema_req", req(nil)),
+		call("alter_partitions_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "p", "partitions": []any{bridgePart("1", "3")}}}),
+		step("altered", "get_partition_req", req(hms.Struct{"partVals": []string{"1"}})),
+		call("rename_partition_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "p", "partVals": []string{"1"},
+			"newPart": bridgePart("3", "4")}}),
+		step("renamed", "get_partitions_req", req(nil)),
+		call("update_table_column_statistics_req", hms.Struct{"req": hms.Struct{"colStats": bridgeStats(""), "engine": "hive"}}),
+		call("update_partition_column_statistics_req", hms.Struct{"req": hms.Struct{"colStats": bridgeStats("ds=2"), "engine": "hive"}}),
+		step("of the table", "delete_column_statistics_req", hms.Struct{"req": hms.Struct{"db_name": w, "tbl_name": "plain", "col_names": []string{"a"}}}),
+		step("of partitions", "delete_column_statistics_req", hms.Struct{"req": hms.Struct{"db_name": w, "tbl_name": "p"}}),
+		call("create_function", hms.Struct{"func": hms.Struct{"functionName": "f", "dbName": w, "className": "x.Y", "ownerType": int32(1),
+			"functionType": int32(1), "resourceUris": []any{}}}),
+		call("get_functions_req", hms.Struct{"request": hms.Struct{"dbName": w, "catalogName": "hive", "pattern": "*"}}),
+		step("whole", "get_functions_req", hms.Struct{"request": hms.Struct{"dbName": w, "returnNames": false}}),
+		call("get_tables_ext", hms.Struct{"req": hms.Struct{"catalog": "hive", "database": w, "tableNamePattern": "*p*", "requestedFields": int32(0)}}),
+		step("most", "get_tables_ext", hms.Struct{"req": hms.Struct{"catalog": "hive", "database": w, "tableNamePattern": "*",
+			"requestedFields": int32(0), "limit": int32(1)}}),
+		step("by a pattern", "get_table_objects_by_name_req", hms.Struct{"req": hms.Struct{"dbName": w, "tablesPattern": "pl*"}}),
+		call("get_table_names_by_filter", hms.Struct{"dbname": w, "filter": `hive_filter_field_tableName__ like "(?i)p.*"`, "max_tables": int16(-1)}),
+		call("translate_table_dryrun", hms.Struct{"request": hms.Struct{"table": bridgeTable("dry", "1")}}),
+		call("get_all_materialized_view_objects_for_rewriting", nil),
+		call("get_open_txns_req", hms.Struct{"getOpenTxnsRequest": hms.Struct{}}),
+		call("truncate_table_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "plain"}}),
+		step("by values", "drop_partition_req", hms.Struct{"dropPartitionReq": hms.Struct{"dbName": w, "tblName": "p", "partVals": []string{"3"}}}),
+		step("by name", "drop_partition_req", hms.Struct{"dropPartitionReq": hms.Struct{"catName": "hive", "dbName": w, "tblName": "p", "partName": "ds=2"}}),
+		step("of none", "drop_partition_req", hms.Struct{"dropPartitionReq": hms.Struct{"dbName": w, "tblName": "p", "partName": "ds=2"}}),
+		{"nothing", "get_dataconnectors", nil, "[]"},
+		call("add_write_ids_to_min_history", hms.Struct{"txnId": int64(1), "writeIds": map[string]int64{}}),
+		call("drop_table_req", hms.Struct{"dropTableReq": hms.Struct{"dbName": w, "tableName": "plain", "deleteData": false}}),
+		step("not empty", "drop_database_req", hms.Struct{"req": hms.Struct{"name": w, "ignoreUnknownDb": false, "deleteData": false, "cascade": false}}),
+		step("cascade", "drop_database_req", hms.Struct{"req": hms.Struct{"name": w, "ignoreUnknownDb": false, "deleteData": false, "cascade": true}}),
+	}
+	return append(out, bridgeSpecs(w)...)
+}
+
+// bridgeSpecs are calls that the in-memory metastore does not have in any version.
+func bridgeSpecs(w sweepDB) []bridgeStep {
+	table := hms.Struct{"request": hms.Struct{"table": bridgeTable("p", "1", "ds")}}
+	specs := func(filter hms.Struct) hms.Struct {
+		return hms.Struct{"request": hms.Struct{"dbName": w, "tblName": "p", "projectionSpec": hms.Struct{}, "filterSpec": filter}}
+	}
+	const one = "{partitionSpec:[{dbName:w partitionList:{partitions:[{dbName:w parameters.mark=<nil> tableName:p values:[%s ] } ] } tableName:p } ] }"
+	return []bridgeStep{
+		{"database", "create_database_req", hms.Struct{"createDatabaseRequest": hms.Struct{"databaseName": w}}, ""},
+		{"table", "create_table_req", table, ""},
+		{"partition 1", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"dbName": w, "tableName": "p", "name": "ds=1"}}, ""},
+		{"specs of all", "get_partitions_with_specs", specs(hms.Struct{}), fmt.Sprintf(one, "1")},
+		{"partition 2", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"dbName": w, "tableName": "p", "name": "ds=2"}}, ""},
+		{"specs by names", "get_partitions_with_specs", specs(hms.Struct{"filterMode": int32(0), "filters": []string{"ds=2"}}), fmt.Sprintf(one, "2")},
+		{"specs by values", "get_partitions_with_specs", specs(hms.Struct{"filterMode": int32(1), "filters": []string{"1"}}), fmt.Sprintf(one, "1")},
+		{"specs by expression", "get_partitions_with_specs", specs(hms.Struct{"filterMode": int32(2), "filters": []string{"ds=1"}}), "throws MetaException"},
+	}
+}
