@@ -124,6 +124,9 @@ func shapers(r *rules, front, back *Inventory, reader Reader) (calls, replies *s
 		}
 	}
 	known := back.Label != AutoLabel
+	if known {
+		calls.back = back.Label
+	}
 	calls.crossing = known && (GenerationOf(back.Label) == Gen4) != (client == Gen4)
 	replies.unsure = known && to.Label == AutoLabel
 	calls.old = client != Gen4

@@ -25,14 +25,14 @@ func (s *shaper) different(owner string, f *Field, there []Field, e *shapeEdge) 
 			return err
 		}
 	}
-	if s.replies || s.match == nil {
+	if s.replies || s.back == "" {
 		return nil
 	}
 	path := owner + "." + f.Name
 	switch {
 	case s.crossing && s.rules.exprs[path] != "":
 		return s.guard(e, "present, "+s.rules.exprs[path])
-	case s.rules.keys[path].Key != "" && !s.rules.keys[path].known(s.match.to.Label):
+	case s.rules.keys[path].Key != "" && !s.rules.keys[path].known(s.back):
 		k := s.rules.keys[path]
 		e.word = k.Key
 		return s.guard(e, "present, "+k.Key+": "+k.Lost)

@@ -64,6 +64,7 @@ type shaper struct {
 	replies  bool // calls are not long enough for repeated values to count
 	catalogs bool
 	match    *matcher   // towards the other side; nil: it may be any
+	back     string     // calls: label of the backend, "" while it may be any
 	crossing bool       // partition expressions are of another generation there
 	reader   *Inventory // replies: by which they are read
 	unsure   bool       // replies: the reader may be of any generation
