@@ -56,6 +56,7 @@ type Binding struct {
 	ats       bool   // some name had the "@cat#" form
 	dotted    bool   // some name had the "hive." form
 	method    string // of the routed call
+	class     profiles.Class
 	catText   []byte // the first catName as it came
 	otherCat  bool   // some catName is nobody's we know
 	pattern   []byte // the pattern of a merged list, as it came
@@ -230,7 +231,7 @@ func (b *Binding) named() (*Catalog, *Refusal) {
 
 // Route decides where a call of this row goes. Exactly one result is not nil.
 func (b *Binding) Route(row *profiles.Row) (*Catalog, *Refusal) {
-	b.method = row.Method
+	b.method, b.class = row.Method, row.Class
 	c, r := b.named()
 	if r != nil {
 		return nil, r

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"strconv"
 
+	"hmsgate/profiles"
 	"hmsgate/rewrite"
 )
 
@@ -88,7 +89,9 @@ func (t *Table) ofID(id int64) *Catalog {
 }
 
 // ID implements rewrite.Names. Transactions and write ids live in the default
-// catalog: another metastore has none of that number, or somebody else's.
+// catalog: another metastore has none of that number, or somebody else's. A
+// plain write there (Hive 4 tells drop_database its transaction) is done
+// outside of any transaction; what works with the transaction is refused.
 func (n *inward) ID(k rewrite.Kind, id int64) (int64, error) {
 	def := n.b.tbl.def
 	switch {
@@ -99,6 +102,8 @@ func (n *inward) ID(k rewrite.Kind, id int64) (int64, error) {
 		if n.cat.slot != 0 {
 			return id & idMask, nil
 		}
+	case k == rewrite.TxnID && id > 0 && n.cat != def && n.b.class == profiles.Write:
+		return 0, nil
 	case (k == rewrite.TxnID || k == rewrite.WriteID) && id > 0 && n.cat != def:
 		return 0, &Refusal{Exception: Meta, Reason: Elsewhere, Text: textAcidElsewhere(n.b.method, n.cat, def)}
 	}

@@ -87,6 +87,15 @@ func TestIDsRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want ok %v", c.what, err, c.ok)
 		}
 	}
+	// a plain write of a client that is in a transaction is done outside of it
+	b.Reset(tbl, nil)
+	b.Add(rewrite.DB, []byte("apache__sales"))
+	if _, r := b.Route(&profiles.Row{Method: "drop", Class: profiles.Write}); r != nil {
+		t.Fatal(r)
+	}
+	if id, err := b.Call(true).ID(rewrite.TxnID, 3); id != 0 || err != nil {
+		t.Errorf("the transaction of a plain write: got %d, %v; want 0", id, err)
+	}
 	if _, err := b.Reply().ID(rewrite.LockID, 1<<48); err == nil {
 		t.Error("an id of 2^48 was cut")
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,6 +107,31 @@ func TestRecordingsInPiecesThroughGateway(t *testing.T) {
 	}
 }
 
+// recBound says whether a method is bound to one metastore by more than the
+// names in it: by transactions, or by ids that carry their catalog.
+func recBound(t *testing.T, p *profiles.Plans, method string) bool {
+	row := p.Method([]byte(method))
+	if method == "drop_database_req" { // Hive 4 tells it its transaction, which another metastore has not
+		return true
+	}
+	if row.Class == profiles.Txn || row.Class == profiles.Lock || row.Where == profiles.AtDefault {
+		return true
+	}
+	if known, ok := recCompactions.Load(method); ok {
+		return known.(bool)
+	}
+	var text strings.Builder
+	if err := profiles.Explain(&text, p, method); err != nil {
+		t.Fatal(err)
+	}
+	own := strings.Contains(text.String(), "compaction_id")
+	recCompactions.Store(method, own)
+	return own
+}
+
+// recCompactions are the methods met, and whether ids of compactions are in them.
+var recCompactions sync.Map
+
 // conversation replays one connection.
 func (r *recReplay) conversation(t *testing.T, recording string, c wiretest.Conn) {
 	r.hangUp()
@@ -119,6 +145,12 @@ func (r *recReplay) conversation(t *testing.T, recording string, c wiretest.Conn
 		}
 		if row := r.plans.Method([]byte(x.Call.Method)); r.prefix != "" && row.Class == profiles.List && row.Answer == "" {
 			continue // its pattern may mean one catalog and its catalog another: refused
+		}
+		if r.pair != nil && x.Call.Method == "get_open_txns" {
+			continue // a client that may be of any version gets its list in both forms
+		}
+		if r.prefix != "" && recBound(t, r.plans, x.Call.Method) {
+			continue // locks, transactions and ids of another catalog are more than names: tests of their own
 		}
 		r.calls++
 		if err := r.exchanged(x); err != nil {

@@ -175,6 +175,10 @@ func (g *sweepMessage) value(t *profiles.TypeRef, place string, nth int) any {
 		return true
 	case frame.Double:
 		return 0.5
+	case frame.I64: // a transaction or write id above 0 belongs to the default catalog
+		if k := g.kinds[place]; k == rewrite.TxnID || k == rewrite.WriteID {
+			return 0
+		}
 	}
 	return 3 + nth
 }

@@ -31,7 +31,7 @@ func TestSweepBites(t *testing.T) {
 		every = 23
 	}
 	for i, place := range slices.Sorted(maps.Keys(where)) {
-		if i%every != 0 || !sweepRuled(place, where[place]) {
+		if i%every != 0 || !sweepRuled(t, place, where[place]) {
 			continue
 		}
 		bitten++
@@ -45,10 +45,10 @@ func TestSweepBites(t *testing.T) {
 // sweepRuled leaves out what a missing rule does not change: a bare result has
 // no field, and an answer that is no merged list is made whatever the call
 // says, or looks at the names itself.
-func sweepRuled(place string, cases []*sweepCase) bool {
+func sweepRuled(t *testing.T, place string, cases []*sweepCase) bool {
 	return !strings.HasSuffix(place, ".success") && slices.ContainsFunc(cases, func(c *sweepCase) bool {
 		row := profiles.Auto().Method([]byte(c.method)).Row
-		return row.Answer == "" || strings.HasPrefix(row.Answer, "merge-")
+		return !recBound(t, profiles.Auto(), c.method) && row.Answer == "" || strings.HasPrefix(row.Answer, "merge-")
 	})
 }
 

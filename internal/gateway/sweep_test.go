@@ -88,7 +88,8 @@ func (r *sweepRig) sweep(c *sweepCase, f *sweepForm) error {
 		return sweepRefused(answered, got, why)
 	}
 	want := sweepGot{"hdp", m.backCall}
-	if !f.home && f.decides(m.met) {
+	pattern := m.met[rewrite.Pattern] && f.db[0] != "%s" // that only the other catalog can match
+	if !f.home && (f.decides(m.met) || pattern) {
 		want.catalog = "apache"
 	}
 	if r.refusedByVersion(answered, got) {
@@ -123,8 +124,6 @@ func sweepRefusal(m *sweepMade, f *sweepForm, row *profiles.Row) route.Reason {
 		return route.Elsewhere
 	case row.Where == profiles.NeedsNames && !named:
 		return route.Unowned
-	case m.met[rewrite.Pattern] && !f.home && !f.decides(m.met) && f.db[0] != "%s": // only the pattern is another catalog's
-		return route.Ambiguous
 	}
 	return ""
 }
@@ -252,6 +251,9 @@ func TestSweepAtEachVersion(t *testing.T) {
 					if r.loose && (i+at)%61 != 0 || at == 0 && i%3 != 0 || !c.applies(f) || !sweepMatters(t, c, f) {
 						continue
 					}
+					if c.method == "get_open_txns" {
+						continue // its arguments, of which it has none, and its reply come in other forms
+					}
 					sent++
 					if err := r.sweep(c, f); err != nil {
 						t.Errorf("%s %s, %s: %v", c.g.inv.Label, c.method, f.name, err)
@@ -264,10 +266,15 @@ func TestSweepAtEachVersion(t *testing.T) {
 }
 
 // sweepMatters leaves out calls that have no name to write in this form: they
-// are the bare form's.
+// are the bare form's. Calls that are bound to a metastore by more than names
+// (transactions, locks, ids) have tests of their own where they leave the
+// default catalog.
 func sweepMatters(t *testing.T, c *sweepCase, f *sweepForm) bool {
 	if f == &sweepForms[0] {
 		return true
+	}
+	if !f.home && recBound(t, profiles.Auto(), c.method) {
+		return false
 	}
 	m, err := c.make(f, sweepFirst)
 	if err != nil {

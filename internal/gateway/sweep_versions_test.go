@@ -222,6 +222,11 @@ func sweepPrint(b *strings.Builder, v any) {
 			b.WriteString(", ")
 		}
 		b.WriteByte(']')
+	case int64:
+		if x >= 1<<48 {
+			x &= 1<<48 - 1 // the slot of another catalog's ids
+		}
+		fmt.Fprintf(b, "int64 %d", x)
 	default:
 		fmt.Fprintf(b, "%v %v", reflect.TypeOf(v), v)
 	}
