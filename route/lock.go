@@ -80,3 +80,17 @@ func (c *Catalog) Slot() int { return int(c.slot) }
 func (c *Catalog) InSlot(id int64) (int64, error) {
 	return (&outward{cat: c}).ID(rewrite.LockID, id)
 }
+
+// PlaceOfTable reads a full table name. rest is what stands behind the
+// database: ".table".
+func (b *Binding) PlaceOfTable(full []byte) (p Place, rest []byte, r *Refusal) {
+	end := b.tbl.dbEnd(rewrite.TableFull, full)
+	p, r = b.Place(full[:end], nil)
+	return p, full[end:], r
+}
+
+// AcidElsewhere is the refusal of what only transactions of the default
+// catalog can do.
+func (t *Table) AcidElsewhere(method string, c *Catalog) *Refusal {
+	return &Refusal{Exception: Meta, Reason: Elsewhere, Text: textAcidElsewhere(method, c, t.def)}
+}

@@ -6,6 +6,7 @@ import (
 
 	"hmsgate/frame"
 	"hmsgate/internal/hms"
+	"hmsgate/internal/locks"
 	"hmsgate/internal/session"
 	"hmsgate/profiles"
 	"hmsgate/route"
@@ -17,15 +18,21 @@ type Options struct {
 	Started      time.Time
 	GlobalWrites bool // namespace-less writes go to the default catalog, changes of its own catalogs too
 	Catalogs     []Catalog
+	Locks        *locks.Keeper // nil: one that takes no mirrors
+	AcidRead     bool          // clients of 4.x too read other catalogs' transactional tables
 }
 
-// Catalog is what get_catalog says of a configured catalog.
-type Catalog struct{ Name, Description, Location string }
+// Catalog is what get_catalog says of a configured catalog, and what its locks are.
+type Catalog struct {
+	Name, Description, Location string
+	Locks                       locks.Mode
+}
 
 // set is the answers of one configuration.
 type set struct {
 	o     Options
 	codec *hms.Codec
+	modes map[string]locks.Mode // by catalog
 }
 
 // replyLabel is the inventory whose structs the answers are written by: the
@@ -39,7 +46,13 @@ func Answers(o Options) (map[string]session.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &set{o, hms.NewCodec(inv)}
+	s := &set{o, hms.NewCodec(inv), map[string]locks.Mode{}}
+	if s.o.Locks == nil {
+		s.o.Locks = locks.New(locks.Options{Store: locks.NewMemory()})
+	}
+	for _, c := range o.Catalogs {
+		s.modes[c.Name] = c.Locks
+	}
 	out := map[string]session.Answer{
 		"merge-names":        mergeNames,
 		"merge-table-meta":   mergeRows,
@@ -54,6 +67,12 @@ func Answers(o Options) (map[string]session.Answer, error) {
 		"set-ugi":            setUGI,
 		"set-meta-conf":      setMetaConf,
 		"lock":               s.lock,
+		"check-lock":         s.checkLock,
+		"unlock":             s.unlock,
+		"heartbeat":          s.heartbeat,
+		"end-txn":            s.endTxn,
+		"show-locks":         s.showLocks,
+		"write-ids":          s.writeIDs,
 	}
 	for name, p := range programs {
 		out[name] = run(p)

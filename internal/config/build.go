@@ -99,7 +99,8 @@ func (l *loader) build() *Config {
 			HeldTotal:     l.size("limits.held-total"),
 			StringBytes:   l.size("limits.string-bytes"),
 		},
-		Log: Log{Level: l.text("log.level"), Format: l.text("log.format"), Calls: l.bool("log.calls")},
+		Locks: l.locks(),
+		Log:   Log{Level: l.text("log.level"), Format: l.text("log.format"), Calls: l.bool("log.calls")},
 	}
 	names := l.catalogNames()
 	for _, n := range names {
@@ -167,6 +168,7 @@ func (l *loader) catalog(name string) Catalog {
 		Name:           name,
 		BackendCatalog: l.text(at + "backend-catalog"),
 		IDSlot:         uint16(l.int(at+"id-slot", "")),
+		Locks:          l.lockMode(name),
 		Profile:        l.profile(at+"runtime-profile", ""),
 		Framed:         l.is(at+"transport", "framed"),
 		Description:    l.text(at + "description"),

@@ -18,6 +18,7 @@ func (l *loader) check(c *Config) {
 	l.checkDefaults(c)
 	l.checkListeners(c)
 	l.checkLoops(c)
+	l.checkLocks(c)
 	if c.Limits.HeldTotal < c.Limits.HeldCall {
 		total, call := l.get("limits.held-total", ""), l.get("limits.held-call", "")
 		if total.derived {

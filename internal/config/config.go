@@ -20,6 +20,7 @@ type Config struct {
 	KeepOriginalViewText bool // only in the expanded text
 
 	Routing Routing
+	Locks   Locks
 	Limits  Limits
 	Log     Log
 
@@ -60,6 +61,7 @@ type Catalog struct {
 	Random         bool     // try them in random order
 	BackendCatalog string   // its name inside the metastore
 	IDSlot         uint16   // of its lock and compaction ids; 0: made of its name
+	Locks          int      // owner, primary, synthetic, off: 0 to 3
 	Profile        string   // "auto" or an inventory's label
 	Framed         bool
 	Description    string

@@ -178,8 +178,8 @@ catalog:
 	if got := c.names(); !reflect.DeepEqual(got, []string{"hdp", "apache"}) {
 		t.Errorf("catalogs are %v, want the order of the file", got)
 	}
-	if len(c.Notes) != 0 {
-		t.Errorf("unexpected notes: %q", c.Notes)
+	if len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "mirrors of locks are off") {
+		t.Errorf("got notes %q, want the one that locks have no mirrors", c.Notes)
 	}
 	if got := c.value(t, "catalog.apache.uris"); got.Origin != "f:6" {
 		t.Errorf("origin is %q, want f:6", got.Origin)

@@ -40,7 +40,8 @@ func TestPeerFile(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("result differs\n got %+v\nwant %+v", got, want)
 	}
-	wantNotes := `testdata/peer.properties: note: routing.iceberg-pointer-guard.enabled: no check keeps an alter_table from undoing an Iceberg commit, where hms-proxy has one on by default
+	wantNotes := `testdata/peer.properties: note: gateway.instances: mirrors of locks are off: locks that transactions take on other catalogs do not hold against clients of those catalogs alone; 1 turns them on, where one instance is all there is
+testdata/peer.properties: note: routing.iceberg-pointer-guard.enabled: no check keeps an alter_table from undoing an Iceberg commit, where hms-proxy has one on by default
 testdata/peer.properties:10: note: server.min-worker-threads: has no effect: the gateway has no pool of worker threads
 testdata/peer.properties:11: note: server.max-worker-threads: has no effect: the gateway has no pool of worker threads; limits.connections bounds clients
 testdata/peer.properties:16: note: management.threads: has no effect: the gateway has no pool of worker threads
@@ -56,7 +57,7 @@ testdata/peer.properties:44: note: routing.hedged-read.enabled: has no effect: l
 testdata/peer.properties:45: note: routing.hedged-read.max-parallelism: has no effect: listings over all catalogs always ask them in parallel
 testdata/peer.properties:46: note: routing.circuit-breaker.enabled: has no effect: the feature is not in this version
 testdata/peer.properties:47: note: routing.circuit-breaker.failure-threshold: has no effect: the feature it belongs to is off
-testdata/peer.properties:49: note: synthetic-read-lock.store.mode: has no effect: locks are sent to a metastore, none is granted by the gateway itself
+testdata/peer.properties:49: note: synthetic-read-lock.store.mode: has no effect: synthetic locks are granted only where catalog.<n>.locks says so, and kept in memory
 testdata/peer.properties:50: note: guard.transactional-ddl.mode: has no effect: the feature is not in this version`
 	if notes := strings.Join(c.Notes, "\n"); notes != wantNotes {
 		t.Errorf("notes differ\n got:\n%s\nwant:\n%s", notes, wantNotes)
@@ -111,7 +112,7 @@ func TestNotes(t *testing.T) {
 		{"none", "catalog.a.uris: thrift://h:1\n", ""},
 		{"catalog called hive", "catalog:\n  hive: {uris: 'thrift://h:1'}\n",
 			"f:2: warning: catalog.hive: is called like a catalog inside a metastore, so that a client naming it in a catalog field means nothing by it: only the prefix hive__ leads there"},
-		{"catalog called like a backend's", "routing.default-catalog: b\ncatalog:\n  a: {uris: 'thrift://h:1'}\n  b: {uris: 'thrift://h:2', backend-catalog: A}\n",
+		{"catalog called like a backend's", "routing.default-catalog: b\ncatalog:\n  a: {uris: 'thrift://h:1'}\n  b: {uris: 'thrift://h:2', backend-catalog: A}\ngateway.instances: 1\n",
 			"f:3: warning: catalog.a: is called like a catalog inside a metastore, so that a client naming it in a catalog field means nothing by it: only the prefix a__ leads there"},
 		{"single underscore", "routing.catalog-db-separator: _\ncatalog.a.uris: thrift://h:1\n",
 			"f:1: warning: routing.catalog-db-separator: many database names have a single _ in them; those of the default catalog that begin with the name of another catalog cannot be reached"},

@@ -75,6 +75,7 @@ var sections = []section{
 	{"Administration, log, metrics", adminRows},
 	{"Routing and names", routingRows},
 	{"Catalogs", catalogRows},
+	{"Locks", lockRows},
 	{"Limits", limitRows},
 	{"Keys of hms-proxy that have no effect here", notedRows},
 	{"Keys of hms-proxy that this version does not support", laterRows},

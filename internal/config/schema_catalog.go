@@ -29,6 +29,7 @@ var catalogRows = []row{
 		doc: "Name of the catalog inside the metastore that this one stands for."},
 	{key: "catalog.<n>.id-slot", kind: kindInt, def: "0", max: 16383,
 		doc: "Marks the catalog's lock and compaction ids for clients; 0: made of its name. Two catalogs must differ."},
+	lockRow,
 	{key: "catalog.<n>.runtime-profile", kind: kindProfile, def: "auto", peer: "apache-3.1.3",
 		doc: "Interface version of the metastores; auto asks them."},
 	{key: "catalog.<n>.transport", kind: kindChoice, def: "raw", allowed: transports,

@@ -133,8 +133,8 @@ var laterRows = []row{
 	// IN_MEMORY is what a silent file means to the peer, so it asks for
 	// nothing more; newer ones demand that it is said.
 	{key: "synthetic-read-lock.store.mode", standing: later, off: []string{"IN_MEMORY"},
-		note:   "locks are sent to a metastore, none is granted by the gateway itself",
-		peerOn: "locks are sent to a metastore, where hms-proxy grants those outside the default catalog itself"},
+		note:   "synthetic locks are granted only where catalog.<n>.locks says so, and kept in memory",
+		peerOn: "locks are taken at a metastore, where hms-proxy grants those outside the default catalog itself (catalog.<n>.locks: synthetic)"},
 	{key: "synthetic-read-lock.store.zookeeper.connect-string", standing: later},
 	{key: "routing.backend-state-polling.enabled", standing: later, off: offFalse},
 	{key: "routing.adaptive-timeout.enabled", standing: later, off: offFalse},

@@ -7,6 +7,7 @@ import (
 	"hmsgate/frame"
 	"hmsgate/internal/answer"
 	"hmsgate/internal/config"
+	"hmsgate/internal/locks"
 	"hmsgate/internal/session"
 	"hmsgate/profiles"
 	"hmsgate/route"
@@ -64,10 +65,12 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 			CloseDead: cfg.Routing.CloseUnreachable, Lenient: cfg.Routing.LenientFanout,
 		},
 	}
-	o := answer.Options{Name: cfg.Name, Started: g.started, GlobalWrites: cfg.Routing.GlobalWrites}
+	o := answer.Options{Name: cfg.Name, Started: g.started, GlobalWrites: cfg.Routing.GlobalWrites,
+		Locks: g.locks, AcidRead: cfg.Locks.AcidRead}
 	for _, c := range cfg.Catalogs {
 		e.Targets = append(e.Targets, session.Target{Framed: c.Framed, Timeout: c.CallTimeout})
-		o.Catalogs = append(o.Catalogs, answer.Catalog{Name: c.Name, Description: c.Description, Location: c.LocationURI})
+		o.Catalogs = append(o.Catalogs, answer.Catalog{Name: c.Name, Description: c.Description, Location: c.LocationURI,
+			Locks: locks.Mode(c.Locks)})
 	}
 	answers, err := answer.Answers(o)
 	if err != nil {

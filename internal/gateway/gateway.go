@@ -14,6 +14,7 @@ import (
 	"hmsgate/frame"
 	"hmsgate/internal/admin"
 	"hmsgate/internal/config"
+	"hmsgate/internal/locks"
 	"hmsgate/internal/metrics"
 	"hmsgate/internal/session"
 	"hmsgate/route"
@@ -29,6 +30,7 @@ type Gateway struct {
 	metrics *metrics.Registry
 	budget  *frame.Budget
 	dialer  net.Dialer
+	locks   *locks.Keeper
 	envs    map[string]*session.Env // by front profile
 
 	listeners []*listener
@@ -60,6 +62,7 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 		sessions: map[*session.Session]struct{}{}, envs: map[string]*session.Env{}}
 	g.metrics = metrics.New(metrics.Options{Prefix: cfg.MetricsPrefix, Version: version, Held: g.budget.Used})
 	g.life, g.stop = context.WithCancel(context.Background())
+	g.locks = g.keeper()
 	for _, l := range cfg.Listeners {
 		if g.envs[l.FrontendProfile] == nil {
 			if g.envs[l.FrontendProfile], err = g.env(l.FrontendProfile); err != nil {
@@ -93,6 +96,11 @@ func (g *Gateway) Start() error {
 		g.log.Info().Str("addr", g.admin.Addr().String()).Msg("admin listener")
 	}
 	g.probeAll(g.life)
+	g.probing.Add(1)
+	go func() {
+		defer g.probing.Done()
+		g.locks.Run(g.life)
+	}()
 	for _, l := range g.listeners {
 		g.running.Add(1)
 		go func() {

@@ -17,8 +17,9 @@ type Other struct {
 	Catalog *route.Catalog
 	Method  string
 	Body    []byte // the arguments struct
-	// Call and Reply are the names of both directions; nil: none changes.
-	Call, Reply rewrite.Names
+	// Names are those of both directions, once it is known whether the backend
+	// reads "@cat#"; nil: none changes.
+	Names func(at bool) (call, reply rewrite.Names)
 }
 
 // Other sends a call over this client's connection to a catalog and gives its
@@ -60,9 +61,13 @@ func (c *Call) exchange(o *Other, b *backend) ([]byte, error) {
 	}
 	p := s.plansFor(b)
 	mine.way = way{plans: p, m: p.List()[mine.m.index]}
+	var call, names rewrite.Names
+	if o.Names != nil {
+		call, names = o.Names(b.at)
+	}
 	msg := append(frame.AppendHeader(nil, frame.Call, o.Method, c.seq), o.Body...)
 	k, out := &rewrite.Walker{}, &held{s: s}
-	if err := transform(k, msg, p.Call, mine.way.m.CallRoot, o.Call, out); err != nil {
+	if err := transform(k, msg, p.Call, mine.way.m.CallRoot, call, out); err != nil {
 		return nil, err
 	}
 	if k.Guards != 0 {
@@ -85,7 +90,6 @@ func (c *Call) exchange(o *Other, b *backend) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d bytes behind it", errReply, n)
 	}
 	plan, root := mine.replyPlan()
-	names := o.Reply
 	if mine.app {
 		names = nil
 	}

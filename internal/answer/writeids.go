@@ -1,0 +1,183 @@
+package answer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"hmsgate/frame"
+	"hmsgate/internal/session"
+	"hmsgate/profiles"
+	"hmsgate/route"
+)
+
+// writeIDs splits a question for the write ids of tables by their catalogs.
+// Each metastore has transactions of its own: to another one than the default
+// the caller's list of them means nothing, and it gets its own instead. So a
+// reader sees what is committed there. Entries keep the caller's order and
+// spelling, by which clients find them (HiveServer2's ValidTxnWriteIdList).
+//
+//	GetValidWriteIdsRequest   1 fullTableNames  2 validTxnList  3 writeId
+//	GetValidWriteIdsResponse  1 tblValidWriteIds: 1 fullTableName ..
+func (s *set) writeIDs(c *session.Call) error {
+	args, req, err := argument(c.Body(), 1)
+	if err != nil {
+		return forward(c)
+	}
+	names, err := splitList(req.get(frame.List, 1), frame.String)
+	if err != nil {
+		return forward(c)
+	}
+	t := c.Env().Table
+	shares, ref := share(c, names)
+	switch {
+	case ref != nil:
+		c.Refuse(ref)
+		return nil
+	case len(shares) == 0, len(shares) == 1 && shares[0].cat == t.Default():
+		return forward(c)
+	}
+	if c.Generations() == profiles.Gen4 && !s.o.AcidRead {
+		for _, sh := range shares {
+			if sh.cat != t.Default() {
+				c.Refuse(t.AcidElsewhere(c.Method(), sh.cat))
+				return nil
+			}
+		}
+	}
+	out := make([][]byte, len(names))
+	for _, sh := range shares {
+		if done := s.writeIDsOf(c, sh, args, req, names, out); done {
+			return nil
+		}
+	}
+	r := fields{{frame.List, 1, joinList(frame.Struct, out)}}
+	c.Reply(func(dst []byte) []byte { return fields{{frame.Struct, 0, r.appendTo(nil)}}.appendTo(dst) })
+	return nil
+}
+
+// tableShare is what of the question one catalog answers.
+type tableShare struct {
+	cat    *route.Catalog
+	tables [][]byte // as its metastore knows them
+	at     []int    // their places in the question
+}
+
+func share(c *session.Call, names [][]byte) ([]*tableShare, *route.Refusal) {
+	var out []*tableShare
+	by := map[*route.Catalog]*tableShare{}
+	for i, n := range names {
+		p, rest, ref := c.Names().PlaceOfTable(n[4:])
+		if ref != nil {
+			return nil, ref
+		}
+		if p.Catalog == nil {
+			p.Catalog = c.Env().Table.Default()
+		}
+		sh := by[p.Catalog]
+		if sh == nil {
+			sh = &tableShare{cat: p.Catalog}
+			by[p.Catalog], out = sh, append(out, sh)
+		}
+		sh.tables = append(sh.tables, append(bytes.Clone(p.DB), rest...))
+		sh.at = append(sh.at, i)
+	}
+	return out, nil
+}
+
+var errWriteIDs = errors.New("the reply does not answer the tables asked for")
+
+// writeIDsOf asks one catalog and puts its entries where the caller expects
+// them. done says that the client has been answered.
+func (s *set) writeIDsOf(c *session.Call, sh *tableShare, args, req fields, names, out [][]byte) (done bool) {
+	var list [][]byte
+	for _, n := range sh.tables {
+		list = append(list, stringValue(n))
+	}
+	req = append(fields(nil), req...).set(frame.List, 1, joinList(frame.String, list))
+	if sh.cat != c.Env().Table.Default() {
+		txns, done := s.seenAt(c, sh.cat, string(req.text(2)))
+		if done {
+			return true
+		}
+		req = req.without(3).set(frame.String, 2, stringValue([]byte(txns)))
+	}
+	body := append(fields(nil), args...).set(frame.Struct, 1, req.appendTo(nil)).appendTo(nil)
+	got, done := s.ask(c, &session.Other{Catalog: sh.cat, Method: c.Method(), Body: body})
+	if done {
+		return true
+	}
+	if len(got) != len(sh.tables) {
+		c.Failed(sh.cat, fmt.Errorf("%w: %d of %d", errWriteIDs, len(got), len(sh.tables)))
+		return true
+	}
+	for i, e := range got {
+		fs, err := splitStruct(e)
+		if err != nil || !strings.EqualFold(string(fs.text(1)), string(sh.tables[i])) {
+			c.Failed(sh.cat, errors.Join(errWriteIDs, err))
+			return true
+		}
+		out[sh.at[i]] = fs.set(frame.String, 1, names[sh.at[i]]).appendTo(nil)
+	}
+	return false
+}
+
+// seenAt is the list of another catalog's transactions that a caller sees:
+// taken now, and the same for as long as the caller's own list lives.
+func (s *set) seenAt(c *session.Call, cat *route.Catalog, callers string) (text string, done bool) {
+	seen := &s.o.Locks.Seen
+	if text = seen.Get(callers, cat.Name, time.Now()); text != "" {
+		return text, false
+	}
+	msg, err := c.Other(&session.Other{Catalog: cat, Method: profiles.CallOpenTxns, Body: []byte{frame.Stop}})
+	if err != nil {
+		c.Failed(cat, err)
+		return "", true
+	}
+	r, ok, err := success(msg)
+	if err != nil || !ok {
+		c.Failed(cat, errors.Join(errWriteIDs, err))
+		return "", true
+	}
+	if text, err = txnList(r); err != nil {
+		c.Failed(cat, err)
+		return "", true
+	}
+	return seen.Put(callers, cat.Name, text, time.Now()), false
+}
+
+// txnList is the text of the transactions that a reader of now does not see
+// (ValidReadTxnList.writeToString): highest:lowest open:open,..:aborted,..
+//
+//	GetOpenTxnsResponse  1 txn_high_water_mark  2 open_txns (list, in 2.3 a set)
+//	                     3 min_open_txn  4 abortedBits
+func txnList(r fields) (string, error) {
+	v := r.get(frame.List, 2)
+	if v == nil {
+		v = r.get(frame.Set, 2)
+	}
+	ids, err := splitList(v, frame.I64)
+	if err != nil {
+		return "", err
+	}
+	bits := r.text(4)
+	var open, aborted []string
+	least := int64(math.MaxInt64)
+	for i, b := range ids {
+		id := int64(be.Uint64(b))
+		text := strconv.FormatInt(id, 10)
+		if i/8 < len(bits) && bits[i/8]&(1<<(i%8)) != 0 { // java.util.BitSet
+			aborted = append(aborted, text)
+			continue
+		}
+		open, least = append(open, text), min(least, id)
+	}
+	if m := r.i64(3); m != 0 {
+		least = m
+	}
+	return fmt.Sprintf("%d:%d:%s:%s", r.i64(1), least, strings.Join(open, ","), strings.Join(aborted, ",")), nil
+}

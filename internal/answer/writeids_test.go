@@ -1,0 +1,81 @@
+package answer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hmsgate/internal/hms"
+)
+
+// write makes a transaction write to a table, and commits it or not.
+func (c *caller) write(db, table string, commit bool) {
+	c.t.Helper()
+	txn := c.openTxn()
+	c.must("allocate_table_write_ids", hms.Struct{"rqst": hms.Struct{"dbName": db, "tableName": table, "txnIds": []any{txn}}})
+	if commit {
+		c.must("commit_txn", hms.Struct{"rqst": hms.Struct{"txnid": txn}})
+	}
+}
+
+func (c *caller) writeIDs(list string, tables ...string) (string, error) {
+	v, err := c.try("get_valid_write_ids", hms.Struct{"rqst": hms.Struct{"fullTableNames": hms.ListOf(tables), "validTxnList": list}})
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for _, e := range v.(hms.Struct).Structs("tblValidWriteIds") {
+		out = append(out, fmt.Sprintf("%s %d %v", e.Str("fullTableName"), e.Int("writeIdHighWaterMark"), e.List("invalidWriteIds")))
+	}
+	return strings.Join(out, ", "), nil
+}
+
+// Tables of two catalogs in one question: each metastore's own transactions
+// count, names come back as they were asked for, and the answer stays the same
+// for the caller's transaction.
+func TestWriteIDsOfTwoCatalogs(t *testing.T) {
+	f := newFront(t)
+	direct := f.apache.direct(t)
+	direct.write("sales", "orders", true)
+	direct.write("sales", "orders", false)
+	direct.write("crm", "people", true)
+	c := f.dial("apache-3.1.3")
+	c.write("sales", "orders", true)
+	txn := c.openTxn()
+	list := fmt.Sprintf("%d:%d:%d:", txn, txn, txn)
+	const want = "Apache__Sales.orders 2 [2], sales.Orders 1 [], apache__crm.people 1 []"
+	ask := func() (string, error) {
+		return c.writeIDs(list, "Apache__Sales.orders", "sales.Orders", "apache__crm.people")
+	}
+	if got, err := ask(); err != nil || got != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	direct.write("crm", "people", true)
+	if got, err := ask(); err != nil || got != want {
+		t.Errorf("in the same transaction: got %q, %v, want %q again", got, err, want)
+	}
+	if asked := len(f.apache.calls("get_open_txns")); asked != 1 {
+		t.Errorf("open transactions asked for %d times, want once", asked)
+	}
+	c.must("commit_txn", hms.Struct{"rqst": hms.Struct{"txnid": txn}})
+	const later = "Apache__Sales.orders 2 [2], sales.Orders 1 [], apache__crm.people 2 []"
+	if got, err := ask(); err != nil || got != later {
+		t.Errorf("after the commit: got %q, %v, want %q", got, err, later)
+	}
+}
+
+// Hive 4 compares compacted files with its own list of transactions.
+func TestWriteIDsForHive4(t *testing.T) {
+	for setting, refused := range map[string]bool{"": true, "locks.acid-read: unsafe": false} {
+		f := frontOf(t, newStore(t, "hdp", "apache-4.1.0"), newStore(t, "apache", "apache-4.1.0"), setting)
+		c := f.dial("apache-4.1.0")
+		_, _ = c.try("get_dataconnectors", nil) // what the client shows of itself
+		_, err := c.writeIDs("1:1::", "apache__sales.orders")
+		if !refused && err != nil || refused && (err == nil || !strings.Contains(err.Error(), "only available in the default catalog 'hdp'")) {
+			t.Errorf("%q: got %v, want it refused: %v", setting, err, refused)
+		}
+		if _, err := c.writeIDs("1:1::", "sales.orders"); err != nil {
+			t.Errorf("%q, default catalog: %v", setting, err)
+		}
+	}
+}

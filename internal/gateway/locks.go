@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"net"
+	"slices"
+
+	"hmsgate/internal/hms"
+	"hmsgate/internal/locks"
+	"hmsgate/profiles"
+	"hmsgate/route"
+)
+
+// keeper makes what keeps the gateway's own locks.
+func (g *Gateway) keeper() *locks.Keeper {
+	o := locks.Options{Store: locks.NewMemory(), Instance: g.lockMark(), Default: g.table.Default().Name,
+		Mirrors: g.cfg.Locks.Mirrors, Dial: g.dialLocks, Log: g.log}
+	for i, c := range g.table.Catalogs() {
+		if c != g.table.Default() && locks.Mode(g.cfg.Catalogs[i].Locks) == locks.Owner {
+			o.Owners = append(o.Owners, c.Name)
+		}
+	}
+	return locks.New(o)
+}
+
+// lockMark tells the mirrors of this gateway from those of another one with
+// other catalogs: by the metastores of the default catalog, whose lock ids the
+// marks hold. It is the same after a restart.
+func (g *Gateway) lockMark() string {
+	h := fnv.New32a()
+	for i, c := range g.table.Catalogs() {
+		if c == g.table.Default() {
+			addrs := slices.Sorted(slices.Values(g.cfg.Catalogs[i].Addresses))
+			fmt.Fprint(h, addrs)
+		}
+	}
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// dialLocks connects to a catalog's metastore for the keeper.
+func (g *Gateway) dialLocks(ctx context.Context, catalog string) (*hms.Client, error) {
+	cat := g.table.Catalog(catalog)
+	if cat == nil {
+		return nil, fmt.Errorf("catalog %q is not configured", catalog)
+	}
+	conn, uri, err := cat.Backend().Dial(ctx, func(ctx context.Context, addr string) (net.Conn, error) {
+		return g.dial(ctx, addr)
+	}, g.cfg.Routing.ConnectPatience)
+	if err != nil {
+		return nil, err
+	}
+	c, err := g.lockClient(ctx, conn, uri, catalog)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (g *Gateway) lockClient(ctx context.Context, conn net.Conn, uri *route.URI, catalog string) (*hms.Client, error) {
+	label, _, err := uri.AwaitProfile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inv, err := profiles.Load(label)
+	if err != nil {
+		return nil, err
+	}
+	framed := false
+	for _, c := range g.cfg.Catalogs {
+		framed = framed || c.Name == catalog && c.Framed
+	}
+	return hms.NewClient(conn, inv, hms.Options{Framed: framed}), nil
+}
