@@ -104,6 +104,7 @@ func (m *metastore) Read(p []byte) (int, error) {
 // gateCase is a message that is forwarded.
 type gateCase struct {
 	name          string
+	profile       string // of the backend; "" for 3.1.3
 	framed        bool
 	call, want    []byte
 	reply, answer []byte
@@ -117,6 +118,7 @@ func gateCases() []gateCase {
 		{name: "names renamed", call: get("apache__sales"), want: get("sales"), reply: re("sales"), answer: re("apache__sales")},
 		{name: "write", call: dropTable(7, "apache__sales", "t"), want: dropTable(7, "sales", "t"),
 			reply: wiretest.Reply("drop_table", 7, void), answer: wiretest.Reply("drop_table", 7, void)},
+		bridged("sales", "sales"), bridged("apache__sales", "sales"),
 	}
 	for _, c := range cases {
 		c.name, c.framed = c.name+", framed", true
@@ -127,10 +129,26 @@ func gateCases() []gateCase {
 	return cases
 }
 
+// bridged is a call that its backend has by another name and in another form.
+func bridged(db, inner string) gateCase {
+	req := wiretest.Struct(nil).String(1, inner).String(2, "t").Stop()
+	value := wiretest.Struct(nil).String(1, "t").String(2, inner).Stop()
+	return gateCase{name: "bridged, " + db, profile: "apache-4.1.0", call: getTable(7, db, "t"),
+		want:   wiretest.Call("get_table_req", 7, wiretest.Struct(nil).Struct(1, req).Stop()),
+		reply:  wiretest.Reply("get_table_req", 7, wiretest.Struct(nil).Struct(0, wiretest.Struct(nil).Struct(1, value).Stop()).Stop()),
+		answer: wiretest.Reply("get_table", 7, tableResult(db, "t"))}
+}
+
 // play runs a session of n calls; each is called before every call.
 func (g *gateCase) play(t *testing.T, n int, each func(left int)) (*caller, []*metastore) {
 	t.Helper()
-	r, e := newEnv(t, table(t, "127.0.0.1:1", "127.0.0.1:2"), g.framed)
+	tab := table(t, "127.0.0.1:1", "127.0.0.1:2")
+	for _, c := range tab.Catalogs() {
+		if g.profile != "" {
+			c.Backend().URIs()[0].SetProfile(g.profile)
+		}
+	}
+	r, e := newEnv(t, tab, g.framed)
 	e.Log = zerolog.New(r.log).Level(zerolog.WarnLevel)
 	var dialled []*metastore
 	e.Dial = func(context.Context, string) (net.Conn, error) {
