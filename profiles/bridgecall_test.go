@@ -144,9 +144,8 @@ func (x *candidateTest) call() error {
 		if !ok {
 			part, rest = "", source
 		}
-		cat, db, at := strings.Cut(rest, "@")
+		_, db, at := strings.Cut(rest, "@")
 		if at {
-			rest = strings.SplitN(cat, ".", 2)[0] + "." + strings.SplitN(db, ".", 2)[1]
 			rest = db
 		}
 		want, there := lookup(x.front, x.m.Args, from, rest)

@@ -91,7 +91,8 @@ func (r *rules) strange(t *TypeRef) ([]rewrite.EnumPair, error) {
 // additions are the fields added to a struct that has none: of a reply what
 // some reader must have, of a call what the backend must have.
 func (s *shaper) additions(name string) ([]shapeInsert, error) {
-	from, values, has := s.inv, s.rules.always[name], s.inv.Structs[name]
+	var from *Inventory
+	values, has := s.rules.always[name], s.inv.Structs[name]
 	if !s.replies {
 		if s.match == nil || s.match.to.Structs[name] == nil || !s.old {
 			return nil, nil

@@ -237,7 +237,7 @@ func (s *sqlScan) part(i int) (sqlPart, bool) {
 func (s *sqlScan) chain() bool {
 	var parts [4]sqlPart // the fourth stands for all further ones
 	n, at := 0, s.i
-	next := s.i
+	var next int
 	for ok := true; ; n++ {
 		p := &parts[min(n, len(parts)-1)]
 		if *p, ok = s.part(at); !ok {
