@@ -54,9 +54,45 @@
 //
 // Compile(front, back) makes the plans for clients that speak front and a
 // backend that speaks back: calls are walked with the front's fields, replies
-// with the back's. Auto is the pair of AutoInventory with itself. Names and ids are planned
-// here today; what differs between two versions (other ids, required fields,
-// enum values) joins where shapes are made, in shape.go.
+// with the back's. Auto is the pair of AutoInventory with itself, by which
+// calls are gathered before it is known where they go.
+//
+// What differs between the two falls out of matching fields by name: another
+// id is a renumber, an id that means something else there is left out, an enum
+// value that is not there is mapped (enums). What cannot fall out is data in
+// fields.yaml: fields whose loss would matter (lacks), keys of maps that only
+// some backends act upon (keys), what must be added to replies (always) and
+// calls (needs), exceptions that older readers do not know (unread).
+//
+// # Bridges
+//
+// data/bridges.yaml says how a method is served by a backend that lacks it:
+// as another method, bytes rewritten as they stream (candidates, of which
+// guards choose); by several calls (programs of package answer); here; or not
+// at all, and why. Bridges are compiled for methods that the back has, too: a
+// backend may turn out to lack what its version has. data/fallback.yaml has
+// the answers for those that no bridge helps. Tests hold that every method
+// which some version lacks has one of these for every pair of versions, and
+// walk each candidate both ways; COMPATIBILITY.md is made from them.
+//
+// # What a client is
+//
+// A port with front "auto" does not know its client's version, and the client
+// does not say it. What it calls narrows down the generations it may be of
+// (Generations): a method that only 4.x has, or "@cat#db", which 2.x does not
+// write. ReaderOf makes that one of three readers: unsure, 3.x or later, 4.x.
+// Until a client has shown more it is taken for the oldest where that is the
+// safe side, and for any where it can be: replies get both forms of what has
+// two (get_open_txns), values that some reader would not survive are mapped.
+//
+// Partition expressions are images of Hive's classes; one of another
+// generation can end a server's process (seen: 2.3 and 3.1 clients at 4.0 and
+// 4.1 servers). None goes to a 4.x backend unless the client's listener states
+// a 4.x profile or the client has called something that only 4.x has; none of
+// a client that has shown to be of 4.x goes to an earlier one. Methods that
+// are nothing but an expression (rows with expr) are then UNKNOWN_METHOD, upon
+// which Hive prunes partitions itself; a request that holds one among other
+// things (expressions in fields.yaml) is refused with the reason.
 //
 // Everything returned is shared and must not be changed.
 //

@@ -33,6 +33,7 @@ func ExampleCompile() {
 	//   class read, where names
 	//   replay
 	//   refused with 1:MetaException 2:NoSuchObjectException
+	//   at this backend: same
 	//   call:
 	//     1  dbName  string  db@
 	//   reply:

@@ -29,6 +29,12 @@ func Explain(w io.Writer, p *Plans, method string) error {
 	for _, line := range mp.Row.lines() {
 		fmt.Fprintf(out, "  %s\n", line)
 	}
+	if f := mp.Fallback; f != nil {
+		fmt.Fprintf(out, "  empty answer when the backend does not know it%s\n", map[bool]string{true: ", or fails"}[f.Any])
+	}
+	if p.Back != AutoLabel {
+		p.explainBridge(out, mp)
+	}
 	for _, d := range []struct {
 		name string
 		sh   *shape

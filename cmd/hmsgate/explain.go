@@ -27,14 +27,14 @@ var argKinds = []struct {
 }
 
 func explainCommand() *cobra.Command {
-	var file, front string
+	var file, front, back string
 	var all bool
 	c := &cobra.Command{
 		Use:   "explain METHOD [key=value ...] [-c FILE]",
 		Short: "Say what the gateway does with a method, and where a call would go",
 		Long:  explainHelp(),
 		RunE: func(c *cobra.Command, args []string) error {
-			plans, err := gateway.Plans(front)
+			plans, err := plansOf(front, back)
 			if err != nil {
 				return usageError{err}
 			}
@@ -59,8 +59,27 @@ func explainCommand() *cobra.Command {
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration whose catalogs decide")
 	c.Flags().StringVar(&front, "front", profiles.AutoLabel, "client's interface version, or auto")
+	c.Flags().StringVar(&back, "back", profiles.AutoLabel, "metastore's interface version: how it serves the method, by which bridge")
 	c.Flags().BoolVar(&all, "all", false, "all methods, compact")
 	return c
+}
+
+// plansOf compiles the plans of a pair of versions.
+func plansOf(front, back string) (*profiles.Plans, error) {
+	if back == profiles.AutoLabel {
+		return gateway.Plans(front)
+	}
+	var invs [2]*profiles.Inventory
+	for i, label := range []string{front, back} {
+		var err error
+		if invs[i], err = profiles.Load(label); label == profiles.AutoLabel {
+			invs[i], err = profiles.AutoInventory()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return profiles.Compile(invs[0], invs[1])
 }
 
 func explainHelp() string {

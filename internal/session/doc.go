@@ -27,6 +27,24 @@
 // A metastore that connects but has not said yet what it is is passed over,
 // within the patience for connects, like one that does not connect.
 //
+// # Versions
+//
+// A call travels by the plans of its backend's version (Env.Warm compiles them
+// when a probe learns it) and of what the client has shown itself to be: the
+// generations that have every method it called so far, and that write "@cat#db"
+// if it did. Nothing else says it; a listener's profile ends the guessing. An
+// unsure client is never taken for one of 4.x: its partition expressions do not
+// reach a 4.x backend (package profiles, "What a client is").
+//
+// A method that the backend's version lacks goes its bridge: as another method
+// on the same connection, or by a program of package answer, which makes its
+// calls through Call.Ask there, under the client's identity. What a backend of
+// a version that has a method answers with UNKNOWN_METHOD is remembered for its
+// URI until the profile's epoch changes; a call that is still held then tries
+// the bridge, since nothing was executed, and later ones go there at once.
+// Where there is no way the client gets the rules' empty answer, if they have
+// one, counted as fallback; on a transport error never.
+//
 // # Whose fault
 //
 // Whether the first byte of a reply has left is the only thing the end of a
