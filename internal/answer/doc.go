@@ -12,4 +12,14 @@
 // catalog that fails fails the call, with its own exception, unless the
 // configuration says that lists may do without (then a metric and a log line
 // tell); when all fail the call fails in any case.
+//
+// # Programs
+//
+// A method that a backend's version lacks may be served by several calls that
+// it has (profiles/data/bridges.yaml names program and calls). A program sees
+// values of package hms under the backend's names, makes its calls on the
+// client's own connection to that backend, under the client's identity, and
+// gives a result or an error: an exception of the backend reaches the client
+// under the id that its own method declares for it, else as MetaException. A
+// read is begun again as a whole when the backend gave no answer, a write never.
 package answer

@@ -130,6 +130,8 @@ func (w *work) ask(part string, args hms.Struct) (any, error) {
 		return nil, m.Thrown
 	case m.Failure != nil:
 		return nil, m.Failure
+	case m.Result == nil && w.back.Inventory.Methods[method].Returns != nil: // nothing, or an exception nobody knows
+		return nil, &hms.AppError{Type: hms.AppMissingResult, Message: method + " failed: unknown result"}
 	}
 	return m.Result, nil
 }

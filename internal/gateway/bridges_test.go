@@ -67,7 +67,7 @@ func bridgeGateway(t *testing.T, label string, h *heard) *Gateway {
 // version it does through the gateway at older ones, in both catalogs, and
 // every bridge that leads there is walked.
 func TestBridges(t *testing.T) {
-	for _, back := range []string{"apache-3.1.3", "hdp-3.1.5.0-152", "apache-4.0.1"} {
+	for _, back := range []string{"apache-2.3.10", "apache-3.1.3", "hdp-3.1.5.0-152", "apache-4.0.1"} {
 		for _, prefix := range []string{"", "apache__"} {
 			t.Run(back+" "+prefix, func(t *testing.T) { bridgeRun(t, "apache-4.1.0", back, prefix, bridgeSteps()) })
 		}
@@ -79,12 +79,19 @@ func bridgeRun(t *testing.T, front, back, prefix string, steps []bridgeStep) {
 	direct := sweepDial(t, bridgeServer(t, front, &heard{}), sweepLoad(t, front), false)
 	through := sweepDial(t, bridgeGateway(t, back, h).Addr().String(), sweepLoad(t, front), false)
 	seen, inv := map[string][]string{}, sweepLoad(t, back)
+	plans, err := profiles.Compile(sweepLoad(t, front), inv)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range steps {
 		args, _ := sweepPrefixed(s.args, "").(hms.Struct)
 		v, err := direct.Call(t.Context(), s.method, args)
 		want := bridgeGist(v, err)
 		if s.want != "" && (inv.Methods[s.method] == nil || err != nil) {
 			want = s.want // the in-memory one does not know it
+		}
+		if b := plans.Method([]byte(s.method)).Bridge; b != nil && b.Never != "" {
+			want = "error: application exception 1: Invalid method name: '" + s.method + "'"
 		}
 		args, _ = sweepPrefixed(s.args, prefix).(hms.Struct)
 		h.take()
@@ -97,19 +104,15 @@ func bridgeRun(t *testing.T, front, back, prefix string, steps []bridgeStep) {
 		}
 		seen[s.method] = append(seen[s.method], h.take()...)
 	}
-	bridgesWalked(t, front, back, seen)
+	bridgesWalked(t, plans, seen)
 }
 
 // bridgesWalked checks that every bridge of the pair was asked for, by each of
 // its calls.
-func bridgesWalked(t *testing.T, front, back string, seen map[string][]string) {
+func bridgesWalked(t *testing.T, p *profiles.Plans, seen map[string][]string) {
 	t.Helper()
-	p, err := profiles.Compile(sweepLoad(t, front), sweepLoad(t, back))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, m := range p.List() {
-		if !m.Missing || m.Bridge.Never != "" || m.Bridge.Here != nil {
+		if !m.Missing || m.Bridge == nil || m.Bridge.Never != "" || m.Bridge.Here != nil {
 			continue
 		}
 		var calls []string
@@ -118,6 +121,9 @@ func bridgesWalked(t *testing.T, front, back string, seen map[string][]string) {
 		}
 		if m.Bridge.Program != nil {
 			calls = slices.Collect(maps.Values(m.Bridge.Program.Calls))
+			if m.Bridge.Program.Name == "views" && m.Bridge.Program.Calls["names"] == "" {
+				calls = nil // there are no views to ask for
+			}
 		}
 		for _, call := range calls {
 			if !slices.Contains(seen[m.Method], call) && !bridgeUnheard[m.Method+" "+call] {
