@@ -37,7 +37,7 @@ func TestSweepBites(t *testing.T) {
 		bitten++
 		t.Run(place, func(t *testing.T) { sweepBite(t, place, kinds[place], where[place]) })
 	}
-	if least := 200 / every; bitten < least {
+	if least := 140 / every; bitten < least {
 		t.Errorf("%d rules were taken away, want at least %d", bitten, least)
 	}
 }
