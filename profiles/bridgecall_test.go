@@ -14,7 +14,8 @@ import (
 )
 
 // fronts are the versions whose every candidate is walked.
-var fronts = []string{"apache-2.3.10", "apache-3.1.3", "apache-4.0.0", "apache-4.0.1", "apache-4.1.0", "apache-4.2.0", "hdp-3.1.5.0-152",
+var fronts = []string{"apache-2.3.10", "apache-3.1.3", "apache-4.0.0", "apache-4.0.1", "apache-4.1.0", "apache-4.2.0",
+	"hdp-3.1.5.0-152",
 	"apache-master-2026"}
 
 // TestEveryCandidate: a call with every field set, of every method that some

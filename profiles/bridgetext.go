@@ -90,14 +90,16 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 	case o.Program == "" && len(o.Calls)+len(o.Lost) > 0:
 		return fmt.Errorf("line %d: calls and lost are a program's", n.Line)
 	}
-	*b = bridgeText{Candidates: o.Candidates, Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost, Form: o.Form, At: o.At, Here: o.Here}
+	*b = bridgeText{Candidates: o.Candidates, Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost,
+		Form: o.Form, At: o.At, Here: o.Here}
 	return nil
 }
 
 // program binds a program to what the backend has. A part may have several
 // methods ("a | b"): the first that is there plays it.
 func (b *bridger) program(m *Method, t *bridgeText) *Program {
-	p := &Program{Name: t.Program, Lost: t.Lost, Calls: map[string]string{}, Back: b.back, Front: b.calls.inv, Form: t.Form, At: t.At}
+	p := &Program{Name: t.Program, Lost: t.Lost, Calls: map[string]string{}, Back: b.back, Front: b.calls.inv,
+		Form: t.Form, At: t.At}
 	for part, names := range t.Calls {
 		for _, name := range strings.Split(names, "|") {
 			if name = strings.TrimSpace(name); b.back.Methods[name] != nil {

@@ -105,7 +105,10 @@ func TestBridgesAreNeeded(t *testing.T) {
 		}
 		for part, calls := range b.Calls {
 			for _, call := range strings.Split(calls, "|") {
-				if !slices.ContainsFunc(Labels(), func(l string) bool { return mustLoad(t, l).Methods[strings.TrimSpace(call)] != nil }) {
+				if !slices.ContainsFunc(Labels(), func(l string) bool {
+					return mustLoad(t,
+						l).Methods[strings.TrimSpace(call)] != nil
+				}) {
 					t.Errorf("bridge %s: %s is %s, which no version has", name, part, call)
 				}
 			}
@@ -131,7 +134,8 @@ func TestPathsOfVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := mustRules(t)
-	for section, rules := range map[string]map[string]map[string]string{"lacks": r.lacks, "always": r.always, "needs": r.needs} {
+	for section, rules := range map[string]map[string]map[string]string{"lacks": r.lacks, "always": r.always,
+		"needs": r.needs} {
 		for owner, fields := range rules {
 			for field := range fields {
 				st, m := u.Structs[owner], u.Methods[owner]
@@ -168,7 +172,9 @@ func TestFallbacks(t *testing.T) {
 		{"get_current_notificationEventId", "0c0000" + "0a00010000000000000000" + "0000", false},
 		{"get_next_notification", "0c0000" + "0f00010c00000000" + "0000", false},
 		{"get_notification_events_count", "0c0000" + "0a00010000000000000000" + "0000", false},
-		{"get_open_txns", "0c0000" + "0a00010000000000000000" + "0e00020a00000000" + "0f00020a00000000" + "0b000400000000" + "0000", false},
+		{"get_open_txns",
+			"0c0000" + "0a00010000000000000000" + "0e00020a00000000" + "0f00020a00000000" + "0b000400000000" + "0000",
+			false},
 		{"get_open_txns_info", "0c0000" + "0a00010000000000000000" + "0f00020c00000000" + "0000", false},
 		{"show_locks", "0c0000" + "0f00010c00000000" + "0000", false},
 		{"show_compact", "0c0000" + "0f00010c00000000" + "0000", false},
@@ -178,7 +184,8 @@ func TestFallbacks(t *testing.T) {
 		{"get_master_keys", "0f00000b0000000000", false},
 		{"get_principals_in_role", "0c0000" + "0f00010c00000000" + "0000", false},
 		{"get_role_grants_for_principal", "0c0000" + "0f00010c00000000" + "0000", false},
-		{"get_privilege_set", "0c0000" + "0d00010b0f00000000" + "0d00020b0f00000000" + "0d00030b0f00000000" + "0000", false},
+		{"get_privilege_set", "0c0000" + "0d00010b0f00000000" + "0d00020b0f00000000" + "0d00030b0f00000000" + "0000",
+			false},
 		{"refresh_privileges", "0c0000" + "02000101" + "0000", false},
 		{"get_runtime_stats", "0f00000c0000000000", true},
 		{"get_active_resource_plan", "0c0000" + "0000", true},

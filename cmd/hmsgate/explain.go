@@ -59,7 +59,8 @@ func explainCommand() *cobra.Command {
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration whose catalogs decide")
 	c.Flags().StringVar(&front, "front", profiles.AutoLabel, "client's interface version, or auto")
-	c.Flags().StringVar(&back, "back", profiles.AutoLabel, "metastore's interface version: how it serves the method, by which bridge")
+	c.Flags().StringVar(&back, "back", profiles.AutoLabel,
+		"metastore's interface version: how it serves the method, by which bridge")
 	c.Flags().BoolVar(&all, "all", false, "all methods, compact")
 	return c
 }

@@ -16,7 +16,8 @@ func echo(w *work) (any, error) { return w.request()["table"], nil }
 // as the fields of the result are, here and there.
 func constraints(w *work) (any, error) {
 	req := w.request()
-	ask := hms.Struct{"request": hms.Struct{"catName": req.Str("catName"), "db_name": req.Str("dbName"), "tbl_name": req.Str("tblName"),
+	ask := hms.Struct{"request": hms.Struct{"catName": req.Str("catName"), "db_name": req.Str("dbName"),
+		"tbl_name":        req.Str("tblName"),
 		"foreign_db_name": req.Str("dbName"), "foreign_tbl_name": req.Str("tblName")}}
 	all := hms.Struct{"primaryKeys": []any{}, "foreignKeys": []any{}, "uniqueConstraints": []any{},
 		"notNullConstraints": []any{}, "defaultConstraints": []any{}, "checkConstraints": []any{}}

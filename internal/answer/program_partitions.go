@@ -36,7 +36,8 @@ func partitionSpecs(w *work) (any, error) {
 	list, _ := v.([]any)
 	specs := []any{}
 	if len(list) > 0 {
-		specs = append(specs, hms.Struct{"catName": req.Str("catName"), "dbName": req.Str("dbName"), "tableName": req.Str("tblName"),
+		specs = append(specs, hms.Struct{"catName": req.Str("catName"), "dbName": req.Str("dbName"),
+			"tableName":     req.Str("tblName"),
 			"partitionList": hms.Struct{"partitions": list}})
 	}
 	return hms.Struct{"partitionSpec": specs}, nil

@@ -15,11 +15,14 @@ import (
 	"hmsgate/profiles"
 )
 
+// st is a struct, short to write.
+type st = hms.Struct
+
 // bridgeStep is a call of a client, and what must be told of its answer: the
 // gist of what a client is told by a metastore of its own version, or want.
 type bridgeStep struct {
 	name, method string
-	args         hms.Struct
+	args         st
 	want         string
 }
 
@@ -39,7 +42,7 @@ func (h *heard) take() []string {
 
 func bridgeServer(t *testing.T, label string, h *heard) (addr string) {
 	t.Helper()
-	s := memhms.New(memhms.Config{Inventory: sweepLoad(t, label), Name: "mem", OnCall: func(_ int, method string, _ hms.Struct) {
+	s := memhms.New(memhms.Config{Inventory: sweepLoad(t, label), Name: "mem", OnCall: func(_ int, method string, _ st) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.calls = append(h.calls, method)
@@ -84,7 +87,7 @@ func bridgeRun(t *testing.T, front, back, prefix string, steps []bridgeStep) {
 		t.Fatal(err)
 	}
 	for _, s := range steps {
-		args, _ := sweepPrefixed(s.args, "").(hms.Struct)
+		args, _ := sweepPrefixed(s.args, "").(st)
 		v, err := direct.Call(t.Context(), s.method, args)
 		want := bridgeGist(v, err)
 		if s.want != "" && (inv.Methods[s.method] == nil || err != nil) {
@@ -93,7 +96,7 @@ func bridgeRun(t *testing.T, front, back, prefix string, steps []bridgeStep) {
 		if b := plans.Method([]byte(s.method)).Bridge; b != nil && b.Never != "" {
 			want = "error: application exception 1: Invalid method name: '" + s.method + "'"
 		}
-		args, _ = sweepPrefixed(s.args, prefix).(hms.Struct)
+		args, _ = sweepPrefixed(s.args, prefix).(st)
 		h.take()
 		v, err = through.Call(t.Context(), s.method, args)
 		if got := strings.ReplaceAll(bridgeGist(v, err), prefix, ""); got != want {
@@ -151,15 +154,19 @@ func bridgeGist(v any, err error) string {
 }
 
 // told are the fields that a gist tells.
-var told = map[string]bool{"name": true, "tblName": true, "tableName": true, "dbName": true, "values": true, "functionName": true,
-	"function_names": true, "functions": true, "names": true, "tables": true, "table": true, "partitions": true, "partition": true,
-	"databases": true, "fields": true, "result": true, "description": true, "allTableConstraints": true, "primaryKeys": true,
-	"column_name": true, "table_db": true, "table_name": true, "parameters": true, "partitionSpec": true, "partitionList": true,
+var told = map[string]bool{"name": true, "tblName": true, "tableName": true, "dbName": true, "values": true,
+	"functionName":   true,
+	"function_names": true, "functions": true, "names": true, "tables": true, "table": true, "partitions": true,
+	"partition": true,
+	"databases": true, "fields": true, "result": true, "description": true, "allTableConstraints": true,
+	"primaryKeys": true,
+	"column_name": true, "table_db": true, "table_name": true, "parameters": true, "partitionSpec": true,
+	"partitionList":      true,
 	"notNullConstraints": true, "open_txns": true, "statsObj": true, "colName": true}
 
 func gist(b *strings.Builder, v any) {
 	switch x := v.(type) {
-	case hms.Struct:
+	case st:
 		b.WriteByte('{')
 		for _, k := range slices.Sorted(maps.Keys(x)) {
 			if m, ok := x[k].(hms.Map); ok && told[k] {
@@ -186,132 +193,171 @@ func gist(b *strings.Builder, v any) {
 func bridgeCols(names ...string) []any {
 	out := []any{}
 	for _, n := range names {
-		out = append(out, hms.Struct{"name": n, "type": "string", "comment": ""})
+		out = append(out, st{"name": n, "type": "string", "comment": ""})
 	}
 	return out
 }
 
-func bridgeTable(name, mark string, keys ...string) hms.Struct {
-	return hms.Struct{"tableName": name, "dbName": sweepDB("w"), "owner": "o", "tableType": "EXTERNAL_TABLE",
-		"sd": hms.Struct{"cols": bridgeCols("a", "b"), "location": "file:/w/" + name, "parameters": map[string]string{},
-			"serdeInfo": hms.Struct{"serializationLib": "l", "parameters": map[string]string{}}},
+func bridgeTable(name, mark string, keys ...string) st {
+	return st{"tableName": name, "dbName": sweepDB("w"), "owner": "o", "tableType": "EXTERNAL_TABLE",
+		"sd": st{"cols": bridgeCols("a", "b"), "location": "file:/w/" + name, "parameters": map[string]string{},
+			"serdeInfo": st{"serializationLib": "l", "parameters": map[string]string{}}},
 		"partitionKeys": bridgeCols(keys...), "parameters": map[string]string{"mark": mark, "EXTERNAL": "TRUE"}}
 }
 
-func bridgePart(value, mark string) hms.Struct {
-	return hms.Struct{"dbName": sweepDB("w"), "tableName": "p", "values": []string{value}, "parameters": map[string]string{"mark": mark},
-		"sd": bridgeTable("p", "")["sd"]}
+func bridgePart(value, mark string) st {
+	return st{"dbName": sweepDB("w"), "tableName": "p", "values": []string{value},
+		"parameters": map[string]string{"mark": mark},
+		"sd":         bridgeTable("p", "")["sd"]}
 }
 
 func bridgeStats(part string) []any {
-	desc := hms.Struct{"isTblLevel": part == "", "dbName": sweepDB("w"), "tableName": "p"}
+	desc := st{"isTblLevel": part == "", "dbName": sweepDB("w"), "tableName": "p"}
 	if part == "" {
 		desc["tableName"] = "plain"
 	} else {
 		desc["partName"] = part
 	}
-	return []any{hms.Struct{"statsDesc": desc, "engine": "hive", "statsObj": []any{hms.Struct{"colName": "a", "colType": "string",
-		"statsData": hms.Struct{"stringStats": hms.Struct{"maxColLen": int64(3), "avgColLen": 2.0, "numNulls": int64(0), "numDVs": int64(2)}}}}}}
+	return []any{st{"statsDesc": desc, "engine": "hive", "statsObj": []any{st{"colName": "a", "colType": "string",
+		"statsData": st{"stringStats": st{"maxColLen": int64(3), "avgColLen": 2.0, "numNulls": int64(0),
+			"numDVs": int64(2)}}}}}}
+}
+
+const w = sweepDB("w")
+
+func call(method string, args st) bridgeStep { return bridgeStep{method, method, args, ""} }
+func step(what, method string, args st) bridgeStep {
+	return bridgeStep{method + " " + what, method, args, ""}
+}
+
+// ofP is a request about table p.
+func ofP(more st) st {
+	r := st{"dbName": w, "tblName": "p"}
+	maps.Copy(r, more)
+	return st{"req": r}
 }
 
 // bridgeSteps are the calls of 4.1.0 that older metastores lack, in an order
 // in which each finds what it needs.
 func bridgeSteps() []bridgeStep {
-	w := sweepDB("w")
-	req := func(more hms.Struct) hms.Struct {
-		r := hms.Struct{"dbName": w, "tblName": "p"}
-		maps.Copy(r, more)
-		return hms.Struct{"req": r}
-	}
-	call := func(method string, args hms.Struct) bridgeStep { return bridgeStep{method, method, args, ""} }
-	step := func(what, method string, args hms.Struct) bridgeStep {
-		return bridgeStep{method + " " + what, method, args, ""}
-	}
-	out := []bridgeStep{
-		call("create_database_req", hms.Struct{"createDatabaseRequest": hms.Struct{"databaseName": w, "description": "d"}}),
-		step("again", "create_database_req", hms.Struct{"createDatabaseRequest": hms.Struct{"databaseName": w}}),
-		call("get_database_req", hms.Struct{"request": hms.Struct{"name": w, "catalogName": "hive"}}),
-		step("of none", "get_database_req", hms.Struct{"request": hms.Struct{"name": sweepDB("none")}}),
-		call("get_databases_req", hms.Struct{"request": hms.Struct{"pattern": w}}),
-		call("alter_database_req", hms.Struct{"alterDbReq": hms.Struct{"oldDbName": w, "newDb": hms.Struct{"name": w, "description": "e"}}}),
-		call("create_table_req", hms.Struct{"request": hms.Struct{"table": bridgeTable("plain", "1")}}),
-		step("again", "create_table_req", hms.Struct{"request": hms.Struct{"table": bridgeTable("plain", "1")}}),
-		step("partitioned", "create_table_req", hms.Struct{"request": hms.Struct{"table": bridgeTable("p", "1", "ds")}}),
-		step("with a key", "create_table_req", hms.Struct{"request": hms.Struct{"table": bridgeTable("keyed", "1"),
-			"primaryKeys": []any{hms.Struct{"table_db": w, "table_name": "keyed", "column_name": "a", "key_seq": int32(1), "pk_name": "pk",
+	return slices.Concat(bridgeTables(), bridgeParts(), bridgeRest(), bridgeSpecs())
+}
+
+// bridgeTables are about databases and tables.
+func bridgeTables() []bridgeStep {
+	return []bridgeStep{
+		call("create_database_req", st{"createDatabaseRequest": st{"databaseName": w, "description": "d"}}),
+		step("again", "create_database_req", st{"createDatabaseRequest": st{"databaseName": w}}),
+		call("get_database_req", st{"request": st{"name": w, "catalogName": "hive"}}),
+		step("of none", "get_database_req", st{"request": st{"name": sweepDB("none")}}),
+		call("get_databases_req", st{"request": st{"pattern": w}}),
+		call("alter_database_req", st{"alterDbReq": st{"oldDbName": w, "newDb": st{"name": w, "description": "e"}}}),
+		call("create_table_req", st{"request": st{"table": bridgeTable("plain", "1")}}),
+		step("again", "create_table_req", st{"request": st{"table": bridgeTable("plain", "1")}}),
+		step("partitioned", "create_table_req", st{"request": st{"table": bridgeTable("p", "1", "ds")}}),
+		step("with a key", "create_table_req", st{"request": st{"table": bridgeTable("keyed", "1"),
+			"primaryKeys": []any{st{"table_db": w, "table_name": "keyed", "column_name": "a", "key_seq": int32(1),
+				"pk_name":     "pk",
 				"enable_cstr": false, "validate_cstr": false, "rely_cstr": true}}}}),
-		call("get_all_table_constraints", hms.Struct{"request": hms.Struct{"dbName": w, "tblName": "keyed", "catName": "hive"}}),
-		call("alter_table_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "plain", "table": bridgeTable("plain", "2")}}),
-		step("of none", "alter_table_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "none", "table": bridgeTable("none", "2")}}),
-		step("altered", "get_table_req", hms.Struct{"req": hms.Struct{"dbName": w, "tblName": "plain", "catName": "hive"}}),
-		step("by values", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"catalogName": "hive", "dbName": w,
-			"tableName": "p", "partVals": []string{"1"}}}),
-		step("by name", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"dbName": w, "tableName": "p", "name": "ds=2"}}),
-		step("again", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"dbName": w, "tableName": "p", "name": "ds=2"}}),
-		call("get_partition_req", req(hms.Struct{"partVals": []string{"1"}})),
-		step("of none", "get_partition_req", req(hms.Struct{"partVals": []string{"9"}})),
-		call("get_partitions_req", req(nil)),
-		step("most", "get_partitions_req", req(hms.Struct{"maxParts": int16(1)})),
-		call("get_partitions_by_filter_req", req(hms.Struct{"filter": `ds > "1"`})),
-		call("get_partition_names_ps_req", req(nil)),
-		step("of values", "get_partition_names_ps_req", req(hms.Struct{"partValues": []string{"2"}})),
-		call("get_partitions_ps_with_auth_req", req(nil)),
-		step("of values", "get_partitions_ps_with_auth_req", req(hms.Struct{"partVals": []string{"1"}, "userName": "u"})),
-		{"by names", "get_partitions_ps_with_auth_req", req(hms.Struct{"partNames": []string{"ds=2"}}),
-			"{partitions:[{dbName:w parameters.mark=<nil> tableName:p values:[2 ] } ] }"},
-		call("fetch_partition_names_req", hms.Struct{"partitionReq": hms.Struct{"dbName": w, "tblName": "p"}}),
-		call("get_partitions_by_names_req", hms.Struct{"req": hms.Struct{"db_name": w, "tbl_name": "p", "names": []string{"ds=1", "ds=7"}}}),
-		call("get_fields_req", req(nil)),
-		call("get_schema_req", req(nil)),
-		call("alter_partitions_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "p", "partitions": []any{bridgePart("1", "3")}}}),
-		step("altered", "get_partition_req", req(hms.Struct{"partVals": []string{"1"}})),
-		call("rename_partition_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "p", "partVals": []string{"1"},
-			"newPart": bridgePart("3", "4")}}),
-		step("renamed", "get_partitions_req", req(nil)),
-		call("update_table_column_statistics_req", hms.Struct{"req": hms.Struct{"colStats": bridgeStats(""), "engine": "hive"}}),
-		call("update_partition_column_statistics_req", hms.Struct{"req": hms.Struct{"colStats": bridgeStats("ds=2"), "engine": "hive"}}),
-		step("of the table", "delete_column_statistics_req", hms.Struct{"req": hms.Struct{"db_name": w, "tbl_name": "plain", "col_names": []string{"a"}}}),
-		step("of partitions", "delete_column_statistics_req", hms.Struct{"req": hms.Struct{"db_name": w, "tbl_name": "p"}}),
-		call("create_function", hms.Struct{"func": hms.Struct{"functionName": "f", "dbName": w, "className": "x.Y", "ownerType": int32(1),
-			"functionType": int32(1), "resourceUris": []any{}}}),
-		call("get_functions_req", hms.Struct{"request": hms.Struct{"dbName": w, "catalogName": "hive", "pattern": "*"}}),
-		step("whole", "get_functions_req", hms.Struct{"request": hms.Struct{"dbName": w, "returnNames": false}}),
-		call("get_tables_ext", hms.Struct{"req": hms.Struct{"catalog": "hive", "database": w, "tableNamePattern": "*p*", "requestedFields": int32(0)}}),
-		step("most", "get_tables_ext", hms.Struct{"req": hms.Struct{"catalog": "hive", "database": w, "tableNamePattern": "*",
-			"requestedFields": int32(0), "limit": int32(1)}}),
-		step("by a pattern", "get_table_objects_by_name_req", hms.Struct{"req": hms.Struct{"dbName": w, "tablesPattern": "pl*"}}),
-		call("get_table_names_by_filter", hms.Struct{"dbname": w, "filter": `hive_filter_field_tableName__ like "(?i)p.*"`, "max_tables": int16(-1)}),
-		call("translate_table_dryrun", hms.Struct{"request": hms.Struct{"table": bridgeTable("dry", "1")}}),
-		call("get_all_materialized_view_objects_for_rewriting", nil),
-		call("get_open_txns_req", hms.Struct{"getOpenTxnsRequest": hms.Struct{}}),
-		call("truncate_table_req", hms.Struct{"req": hms.Struct{"dbName": w, "tableName": "plain"}}),
-		step("by values", "drop_partition_req", hms.Struct{"dropPartitionReq": hms.Struct{"dbName": w, "tblName": "p", "partVals": []string{"3"}}}),
-		step("by name", "drop_partition_req", hms.Struct{"dropPartitionReq": hms.Struct{"catName": "hive", "dbName": w, "tblName": "p", "partName": "ds=2"}}),
-		step("of none", "drop_partition_req", hms.Struct{"dropPartitionReq": hms.Struct{"dbName": w, "tblName": "p", "partName": "ds=2"}}),
-		{"nothing", "get_dataconnectors", nil, "[]"},
-		call("add_write_ids_to_min_history", hms.Struct{"txnId": int64(1), "writeIds": map[string]int64{}}),
-		call("drop_table_req", hms.Struct{"dropTableReq": hms.Struct{"dbName": w, "tableName": "plain", "deleteData": false}}),
-		step("not empty", "drop_database_req", hms.Struct{"req": hms.Struct{"name": w, "ignoreUnknownDb": false, "deleteData": false, "cascade": false}}),
-		step("cascade", "drop_database_req", hms.Struct{"req": hms.Struct{"name": w, "ignoreUnknownDb": false, "deleteData": false, "cascade": true}}),
+		call("get_all_table_constraints", st{"request": st{"dbName": w, "tblName": "keyed", "catName": "hive"}}),
+		call("alter_table_req", st{"req": st{"dbName": w, "tableName": "plain", "table": bridgeTable("plain", "2")}}),
+		step("of none", "alter_table_req", st{"req": st{"dbName": w, "tableName": "none", "table": bridgeTable("none",
+			"2")}}),
+		step("altered", "get_table_req", st{"req": st{"dbName": w, "tblName": "plain", "catName": "hive"}}),
 	}
-	return append(out, bridgeSpecs(w)...)
+}
+
+// bridgeParts are about partitions.
+func bridgeParts() []bridgeStep {
+	return []bridgeStep{
+		step("by values", "append_partition_req", st{"appendPartitionsReq": st{"catalogName": "hive", "dbName": w,
+			"tableName": "p", "partVals": []string{"1"}}}),
+		step("by name", "append_partition_req", st{"appendPartitionsReq": st{"dbName": w, "tableName": "p",
+			"name": "ds=2"}}),
+		step("again", "append_partition_req", st{"appendPartitionsReq": st{"dbName": w, "tableName": "p", "name": "ds=2"}}),
+		call("get_partition_req", ofP(st{"partVals": []string{"1"}})),
+		step("of none", "get_partition_req", ofP(st{"partVals": []string{"9"}})),
+		call("get_partitions_req", ofP(nil)),
+		step("most", "get_partitions_req", ofP(st{"maxParts": int16(1)})),
+		call("get_partitions_by_filter_req", ofP(st{"filter": `ds > "1"`})),
+		call("get_partition_names_ps_req", ofP(nil)),
+		step("of values", "get_partition_names_ps_req", ofP(st{"partValues": []string{"2"}})),
+		call("get_partitions_ps_with_auth_req", ofP(nil)),
+		step("of values", "get_partitions_ps_with_auth_req", ofP(st{"partVals": []string{"1"}, "userName": "u"})),
+		{"by names", "get_partitions_ps_with_auth_req", ofP(st{"partNames": []string{"ds=2"}}),
+			"{partitions:[{dbName:w parameters.mark=<nil> tableName:p values:[2 ] } ] }"},
+		call("fetch_partition_names_req", st{"partitionReq": st{"dbName": w, "tblName": "p"}}),
+		call("get_partitions_by_names_req", st{"req": st{"db_name": w, "tbl_name": "p", "names": []string{"ds=1",
+			"ds=7"}}}),
+		call("get_fields_req", ofP(nil)),
+		call("get_schema_req", ofP(nil)),
+		call("alter_partitions_req", st{"req": st{"dbName": w, "tableName": "p", "partitions": []any{bridgePart("1",
+			"3")}}}),
+		step("altered", "get_partition_req", ofP(st{"partVals": []string{"1"}})),
+		call("rename_partition_req", st{"req": st{"dbName": w, "tableName": "p", "partVals": []string{"1"},
+			"newPart": bridgePart("3", "4")}}),
+		step("renamed", "get_partitions_req", ofP(nil)),
+	}
+}
+
+// bridgeRest are about statistics, lists, and the end of it all.
+func bridgeRest() []bridgeStep {
+	return []bridgeStep{
+		call("update_table_column_statistics_req", st{"req": st{"colStats": bridgeStats(""), "engine": "hive"}}),
+		call("update_partition_column_statistics_req", st{"req": st{"colStats": bridgeStats("ds=2"), "engine": "hive"}}),
+		step("of the table", "delete_column_statistics_req", st{"req": st{"db_name": w, "tbl_name": "plain",
+			"col_names": []string{"a"}}}),
+		step("of partitions", "delete_column_statistics_req", st{"req": st{"db_name": w, "tbl_name": "p"}}),
+		call("create_function", st{"func": st{"functionName": "f", "dbName": w, "className": "x.Y", "ownerType": int32(1),
+			"functionType": int32(1), "resourceUris": []any{}}}),
+		call("get_functions_req", st{"request": st{"dbName": w, "catalogName": "hive", "pattern": "*"}}),
+		step("whole", "get_functions_req", st{"request": st{"dbName": w, "returnNames": false}}),
+		call("get_tables_ext", st{"req": st{"catalog": "hive", "database": w, "tableNamePattern": "*p*",
+			"requestedFields": int32(0)}}),
+		step("most", "get_tables_ext", st{"req": st{"catalog": "hive", "database": w, "tableNamePattern": "*",
+			"requestedFields": int32(0), "limit": int32(1)}}),
+		step("by a pattern", "get_table_objects_by_name_req", st{"req": st{"dbName": w, "tablesPattern": "pl*"}}),
+		call("get_table_names_by_filter", st{"dbname": w, "filter": `hive_filter_field_tableName__ like "(?i)p.*"`,
+			"max_tables": int16(-1)}),
+		call("translate_table_dryrun", st{"request": st{"table": bridgeTable("dry", "1")}}),
+		call("get_all_materialized_view_objects_for_rewriting", nil),
+		call("get_open_txns_req", st{"getOpenTxnsRequest": st{}}),
+		call("truncate_table_req", st{"req": st{"dbName": w, "tableName": "plain"}}),
+		step("by values", "drop_partition_req", st{"dropPartitionReq": st{"dbName": w, "tblName": "p",
+			"partVals": []string{"3"}}}),
+		step("by name", "drop_partition_req", st{"dropPartitionReq": st{"catName": "hive", "dbName": w, "tblName": "p",
+			"partName": "ds=2"}}),
+		step("of none", "drop_partition_req", st{"dropPartitionReq": st{"dbName": w, "tblName": "p", "partName": "ds=2"}}),
+		{"nothing", "get_dataconnectors", nil, "[]"},
+		call("add_write_ids_to_min_history", st{"txnId": int64(1), "writeIds": map[string]int64{}}),
+		call("drop_table_req", st{"dropTableReq": st{"dbName": w, "tableName": "plain", "deleteData": false}}),
+		step("not empty", "drop_database_req", st{"req": st{"name": w, "ignoreUnknownDb": false, "deleteData": false,
+			"cascade": false}}),
+		step("cascade", "drop_database_req", st{"req": st{"name": w, "ignoreUnknownDb": false, "deleteData": false,
+			"cascade": true}}),
+	}
 }
 
 // bridgeSpecs are calls that the in-memory metastore does not have in any version.
-func bridgeSpecs(w sweepDB) []bridgeStep {
-	table := hms.Struct{"request": hms.Struct{"table": bridgeTable("p", "1", "ds")}}
-	specs := func(filter hms.Struct) hms.Struct {
-		return hms.Struct{"request": hms.Struct{"dbName": w, "tblName": "p", "projectionSpec": hms.Struct{}, "filterSpec": filter}}
+func bridgeSpecs() []bridgeStep {
+	table := st{"request": st{"table": bridgeTable("p", "1", "ds")}}
+	specs := func(filter st) st {
+		return st{"request": st{"dbName": w, "tblName": "p", "projectionSpec": st{}, "filterSpec": filter}}
 	}
 	const one = "{partitionSpec:[{dbName:w partitionList:{partitions:[{dbName:w parameters.mark=<nil> tableName:p values:[%s ] } ] } tableName:p } ] }"
 	return []bridgeStep{
-		{"database", "create_database_req", hms.Struct{"createDatabaseRequest": hms.Struct{"databaseName": w}}, ""},
+		{"database", "create_database_req", st{"createDatabaseRequest": st{"databaseName": w}}, ""},
 		{"table", "create_table_req", table, ""},
-		{"partition 1", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"dbName": w, "tableName": "p", "name": "ds=1"}}, ""},
-		{"specs of all", "get_partitions_with_specs", specs(hms.Struct{}), fmt.Sprintf(one, "1")},
-		{"partition 2", "append_partition_req", hms.Struct{"appendPartitionsReq": hms.Struct{"dbName": w, "tableName": "p", "name": "ds=2"}}, ""},
-		{"specs by names", "get_partitions_with_specs", specs(hms.Struct{"filterMode": int32(0), "filters": []string{"ds=2"}}), fmt.Sprintf(one, "2")},
-		{"specs by values", "get_partitions_with_specs", specs(hms.Struct{"filterMode": int32(1), "filters": []string{"1"}}), fmt.Sprintf(one, "1")},
-		{"specs by expression", "get_partitions_with_specs", specs(hms.Struct{"filterMode": int32(2), "filters": []string{"ds=1"}}), "throws MetaException"},
+		{"partition 1", "append_partition_req", st{"appendPartitionsReq": st{"dbName": w, "tableName": "p",
+			"name": "ds=1"}}, ""},
+		{"specs of all", "get_partitions_with_specs", specs(st{}), fmt.Sprintf(one, "1")},
+		{"partition 2", "append_partition_req", st{"appendPartitionsReq": st{"dbName": w, "tableName": "p",
+			"name": "ds=2"}}, ""},
+		{"specs by names", "get_partitions_with_specs", specs(st{"filterMode": int32(0), "filters": []string{"ds=2"}}),
+			fmt.Sprintf(one, "2")},
+		{"specs by values", "get_partitions_with_specs", specs(st{"filterMode": int32(1), "filters": []string{"1"}}),
+			fmt.Sprintf(one, "1")},
+		{"specs by expression", "get_partitions_with_specs", specs(st{"filterMode": int32(2),
+			"filters": []string{"ds=1"}}), "throws MetaException"},
 	}
 }

@@ -28,7 +28,8 @@ func versionByteCases() []versionBytes {
 	three := fields().I64(1, 7).I64(2, 8).String(3, "w").String(4, "t").Strings(5, "ds=1").I32(6, 1)
 	dyn := func(s wire) []byte { return fields().Struct(1, s.Stop()).Stop() }
 	event := func(data wire, more wire) []byte {
-		r := append(fields().Bool(1, true).Struct(2, fields().Struct(1, data.Stop()).Stop()).String(3, "w").String(4, "t"), more...)
+		r := append(fields().Bool(1, true).Struct(2, fields().Struct(1, data.Stop()).Stop()).String(3, "w").String(4,
+			"t"), more...)
 		return fields().Struct(1, r.Stop()).Stop()
 	}
 	lock := func(kind int32) []byte {
@@ -69,17 +70,20 @@ func versionByteCases() []versionBytes {
 		alike(a3, a2, "catName of 2.3.10", "get_table_req", get, get, success(base().String(16, "hive").Stop()),
 			success(base().String(17, "hive").Stop())),
 		alike(a2, a3, "catName for 2.3.10", "get_table_req", get, get,
-			success(base().Struct(16, fields().String(1, "hive").String(2, "w").String(3, "t").Strings(4).Stop()).String(17, "hive").Stop()),
+			success(base().Struct(16, fields().String(1, "hive").String(2, "w").String(3,
+				"t").Strings(4).Stop()).String(17, "hive").Stop()),
 			success(base().String(16, "hive").Stop())),
 		{a4, bridgeBytes{name: "a refresh event to 3.1", back: a3, method: "fire_listener_event", call: fields().Struct(1,
 			fields().Bool(1, true).Struct(2, fields().Bool(3, true).Stop()).String(3, "w").Stop()).Stop(),
 			refused: "refreshEvent: the backend has no such event"}},
 		{a4, bridgeBytes{name: "a filter that 3.1 ignores", back: a3, method: "show_locks", call: fields().Struct(1,
 			fields().String(1, "w").I64(5, 3).Stop()).Stop(), refused: "txnid: the backend would ignore the filter"}},
-		{a4, bridgeBytes{name: "valid write ids by a write id", back: a3, method: "get_valid_write_ids", call: fields().Struct(1,
-			fields().Strings(1, "w.t").I64(3, 4).Stop()).Stop(),
+		{a4, bridgeBytes{name: "valid write ids by a write id", back: a3, method: "get_valid_write_ids",
+			call: fields().Struct(1,
+				fields().Strings(1, "w.t").I64(3, 4).Stop()).Stop(),
 			refused: "writeId: the backend cannot tell which transaction a write id belongs to"}},
-		{a3, bridgeBytes{name: "compare and set, asked of 3.1 by an environment", back: a3, method: "alter_table_with_environment_context",
+		{a3, bridgeBytes{name: "compare and set, asked of 3.1 by an environment", back: a3,
+			method: "alter_table_with_environment_context",
 			call: fields().String(1, "w").String(2, "t").Struct(3, base().Stop()).Struct(4,
 				fields().StringMap(1, "expected_parameter_key", "k").Stop()).Stop(),
 			refused: "expected_parameter_key: the backend cannot compare a parameter"}},

@@ -115,7 +115,8 @@ func gateCases() []gateCase {
 	re := func(db string) []byte { return wiretest.Reply("get_table", 7, tableResult(db, "t")) }
 	cases := []gateCase{
 		{name: "names as they are", call: get("sales"), want: get("sales"), reply: re("sales"), answer: re("sales")},
-		{name: "names renamed", call: get("apache__sales"), want: get("sales"), reply: re("sales"), answer: re("apache__sales")},
+		{name: "names renamed", call: get("apache__sales"), want: get("sales"), reply: re("sales"),
+			answer: re("apache__sales")},
 		{name: "write", call: dropTable(7, "apache__sales", "t"), want: dropTable(7, "sales", "t"),
 			reply: wiretest.Reply("drop_table", 7, void), answer: wiretest.Reply("drop_table", 7, void)},
 		bridged("sales", "sales"), bridged("apache__sales", "sales"),
@@ -134,8 +135,9 @@ func bridged(db, inner string) gateCase {
 	req := wiretest.Struct(nil).String(1, inner).String(2, "t").Stop()
 	value := wiretest.Struct(nil).String(1, "t").String(2, inner).Stop()
 	return gateCase{name: "bridged, " + db, profile: "apache-4.1.0", call: getTable(7, db, "t"),
-		want:   wiretest.Call("get_table_req", 7, wiretest.Struct(nil).Struct(1, req).Stop()),
-		reply:  wiretest.Reply("get_table_req", 7, wiretest.Struct(nil).Struct(0, wiretest.Struct(nil).Struct(1, value).Stop()).Stop()),
+		want: wiretest.Call("get_table_req", 7, wiretest.Struct(nil).Struct(1, req).Stop()),
+		reply: wiretest.Reply("get_table_req", 7, wiretest.Struct(nil).Struct(0, wiretest.Struct(nil).Struct(1,
+			value).Stop()).Stop()),
 		answer: wiretest.Reply("get_table", 7, tableResult(db, "t"))}
 }
 
@@ -225,13 +227,15 @@ func TestGateReadsWritesDeadlines(t *testing.T) {
 func TestGateWritesOfALargeReply(t *testing.T) {
 	b := binary.BigEndian.AppendUint32([]byte{wiretest.WireList, 0, 0, wiretest.WireStruct}, 10_000)
 	for range 10_000 {
-		b = append(b, wiretest.Struct(nil).Strings(1, strings.Repeat("x", 1000)).String(2, "sales").String(3, "t").Stop()...)
+		b = append(b, wiretest.Struct(nil).Strings(1, strings.Repeat("x", 1000)).String(2, "sales").String(3,
+			"t").Stop()...)
 	}
 	reply := wiretest.Reply("get_partitions", 7, append(b, 0))
 	r, e := newEnv(t, table(t, "127.0.0.1:1", "127.0.0.1:2"), false)
 	e.Dial = func(context.Context, string) (net.Conn, error) { return &stream{left: reply}, nil }
 	prepare(t, e)
-	c := &counter{call: wiretest.Call("get_partitions", 7, wiretest.Struct(nil).String(1, "apache__sales").String(2, "t").Stop())}
+	c := &counter{call: wiretest.Call("get_partitions", 7, wiretest.Struct(nil).String(1, "apache__sales").String(2,
+		"t").Stop())}
 	New(func() *Env { return e }, c, r.opt).Run()
 	if want := len(reply) + 10_000*len("apache__"); c.bytes != want {
 		t.Fatalf("got a reply of %d bytes, want %d\n%s", c.bytes, want, r.log)
@@ -333,8 +337,10 @@ func TestGateGoroutines(t *testing.T) {
 	gate := wiretest.NewGate()
 	var backs []*wiretest.Backend
 	for range 2 {
-		backs = append(backs, backendOf(t, false).Others(wiretest.Expect("get_table"), wiretest.Answer(tableResult("sales", "t")),
-			wiretest.Expect("get_all_databases"), wiretest.Stall(gate), wiretest.Answer(wiretest.Struct(nil).Strings(0, "a").Stop())))
+		backs = append(backs, backendOf(t, false).Others(wiretest.Expect("get_table"),
+			wiretest.Answer(tableResult("sales", "t")),
+			wiretest.Expect("get_all_databases"), wiretest.Stall(gate), wiretest.Answer(wiretest.Struct(nil).Strings(0,
+				"a").Stop())))
 	}
 	r := newRig(t, table(t, backs[0].Addr(), backs[1].Addr()), false)
 	before := serving()
@@ -352,7 +358,10 @@ func TestGateGoroutines(t *testing.T) {
 	for _, c := range cs {
 		c.send(wiretest.Call("get_all_databases", 3, void))
 	}
-	until(t, "all shares to be asked", func() bool { return len(backs[0].Calls()) == 2*clients && len(backs[1].Calls()) == 2*clients })
+	until(t, "all shares to be asked", func() bool {
+		return len(backs[0].Calls()) == 2*clients &&
+			len(backs[1].Calls()) == 2*clients
+	})
 	if got := serving() - before; got != 2*clients {
 		t.Errorf("got %d goroutines for %d clients that ask two backends each, want two each", got, clients)
 	}

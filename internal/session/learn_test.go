@@ -18,14 +18,18 @@ func TestFallback(t *testing.T) {
 	transports(t, func(t *testing.T, front, back bool) {
 		b := backendOf(t, back, wiretest.Script(
 			wiretest.Expect("get_role_names"), wiretest.Throw(1, "Invalid method name: 'get_role_names'"),
-			wiretest.Expect("get_role_names"), wiretest.Throw(1, "Invalid method name: 'get_role_names'"), wiretest.ExpectClose()))
+			wiretest.Expect("get_role_names"), wiretest.Throw(1, "Invalid method name: 'get_role_names'"),
+			wiretest.ExpectClose()))
 		r := newRig(t, table(t, b.Addr()), back, logged)
 		c := r.dial(front)
 		for seq := int32(1); seq <= 2; seq++ {
 			c.send(wiretest.Call("get_role_names", seq, void))
 			c.wantReply(wiretest.Reply("get_role_names", seq, emptyNames))
 		}
-		until(t, "two calls counted as fallback", func() bool { return strings.Count(r.log.String(), `"status":"fallback"`) == 2 })
+		until(t, "two calls counted as fallback", func() bool {
+			return strings.Count(r.log.String(),
+				`"status":"fallback"`) == 2
+		})
 	})
 }
 
@@ -60,7 +64,8 @@ var thrownMeta = wiretest.Struct(nil).Struct(1, wiretest.Struct(nil).String(1, "
 // What only asks whether there is something to do takes any exception for no.
 func TestFallbackOfWorkloadReads(t *testing.T) {
 	plans := wiretest.Struct(nil).Struct(0, wiretest.Struct(nil).List(1, wiretest.WireStruct).Stop()).Stop()
-	for _, step := range []wiretest.Step{wiretest.Throw(6, "broken"), wiretest.Answer(thrownMeta), wiretest.Throw(1, "unknown")} {
+	for _, step := range []wiretest.Step{wiretest.Throw(6, "broken"), wiretest.Answer(thrownMeta), wiretest.Throw(1,
+		"unknown")} {
 		b := backendOf(t, false, wiretest.Script(wiretest.Expect("get_all_resource_plans"), step, wiretest.ExpectClose()))
 		c := newRig(t, table(t, b.Addr()), false).dial(false)
 		c.send(wiretest.Call("get_all_resource_plans", 1, void))
