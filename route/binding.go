@@ -340,6 +340,10 @@ func (b *Binding) Hinted() bool { return b.rel != nil }
 // Ats says whether a name came as "@cat#db", which no client before Hive 3 writes.
 func (b *Binding) Ats() bool { return b.ats }
 
+// HintOnly says whether nothing but a catName or "@cat#" led elsewhere than a
+// bare name would: a client that copies catalog fields may not mean it.
+func (b *Binding) HintOnly() bool { return b.rel != nil && !b.prefixed && b.cat != b.def }
+
 // Catalog is where Route sent the call.
 func (b *Binding) Catalog() *Catalog { return b.cat }
 

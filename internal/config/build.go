@@ -91,13 +91,11 @@ func (l *loader) build() *Config {
 		Limits: Limits{
 			Connections:   l.int("limits.connections", ""),
 			CallsInFlight: l.int("limits.calls-in-flight", ""),
-			Nesting:       l.int("limits.nesting", ""),
 			CallBytes:     l.size("limits.call-bytes"),
 			ReplyBytes:    l.size("limits.reply-bytes"),
 			FrameBytes:    l.size("limits.frame-bytes"),
 			HeldCall:      l.size("limits.held-call"),
 			HeldTotal:     l.size("limits.held-total"),
-			StringBytes:   l.size("limits.string-bytes"),
 		},
 		Locks: l.locks(),
 		Log:   Log{Level: l.text("log.level"), Format: l.text("log.format"), Calls: l.bool("log.calls")},

@@ -84,14 +84,12 @@ type Routing struct {
 // Limits bound what clients and backends may ask for; 0 = none, where said.
 type Limits struct {
 	Connections   int
-	CallsInFlight int // 0 = none
-	Nesting       int
+	CallsInFlight int   // 0 = none
 	CallBytes     int64 // 0 = none
 	ReplyBytes    int64 // 0 = none
 	FrameBytes    int64
 	HeldCall      int64
 	HeldTotal     int64
-	StringBytes   int64 // 0 = none
 }
 
 // Log is what is logged and how.

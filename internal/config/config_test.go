@@ -152,7 +152,7 @@ func TestDefaultsOfBothSpellings(t *testing.T) {
 		Catalogs: []Catalog{{Name: "a", Addresses: []string{"h:1"}, BackendCatalog: "hive", Profile: "auto",
 			LocationURI: "file:///warehouse/a", CallTimeout: 600 * time.Second, Conf: map[string]string{}}},
 		Routing: Routing{FanoutTimeout: 30 * time.Second, ConnectPatience: 5 * time.Second},
-		Limits: Limits{Connections: 10000, Nesting: 64, CallBytes: 100 << 20, FrameBytes: 16384000,
+		Limits: Limits{Connections: 10000, CallBytes: 100 << 20, FrameBytes: 16384000,
 			HeldCall: 64 << 20, HeldTotal: 1 << 30},
 		Log: Log{Level: "info", Format: "json"}, MetricsPrefix: "hmsgate_", ShutdownTimeout: 30 * time.Second,
 	}

@@ -32,7 +32,7 @@ func TestPeerFile(t *testing.T) {
 				CallTimeout: 5 * time.Minute, Conf: map[string]string{"fs.defaultFS": "hdfs://shared"}},
 		},
 		Routing: Routing{RefuseUnknownMethods: true, LenientFanout: true, FanoutTimeout: 30 * time.Second, ConnectPatience: 5 * time.Second},
-		Limits:  Limits{Connections: 10000, Nesting: 64, CallBytes: 100 << 20, FrameBytes: 16384000, HeldCall: 64 << 20, HeldTotal: 1 << 30},
+		Limits:  Limits{Connections: 10000, CallBytes: 100 << 20, FrameBytes: 16384000, HeldCall: 64 << 20, HeldTotal: 1 << 30},
 		Log:     Log{Level: "info", Format: "json"}, MetricsPrefix: "hmsgate_", ShutdownTimeout: 30 * time.Second,
 	}
 	got := *c

@@ -222,10 +222,6 @@ var limitRows = []row{
 		doc: "Largest call that is held whole in memory, where its kind needs that."},
 	{key: "limits.held-total", kind: kindSize, def: "1073741824", min: 1,
 		doc: "Memory for held messages of all connections together."},
-	{key: "limits.string-bytes", kind: kindSize, def: "0", max: 1<<31 - 1,
-		doc: "Longest string in a message; 0 = what the message limit leaves."},
-	{key: "limits.nesting", kind: kindInt, def: "64", min: 1, max: 64,
-		doc: "Deepest nesting of structs and containers."},
 }
 
 // rows lists every row of every section.

@@ -283,6 +283,13 @@ func (s *Session) account(c *Call) {
 	if c.cat != nil && !c.fanned && s.bind.How() == route.ByDefault {
 		n.DefaultRouted()
 	}
+	if c.cat != nil && s.bind.HintOnly() && c.writes() {
+		s.env.Metrics.HintWrite()
+		if !s.hinted {
+			s.hinted = true // once a client
+			c.line(s.env.Log.Warn()).Msg("a write was routed by its catalog field alone (routing.catalog-hint-writes)")
+		}
+	}
 	if s.env.LogCalls {
 		c.line(s.env.Log.Info()).Str("status", c.status.String()).Dur("took", took).
 			Int64("in", c.in).Int64("out", c.out).Msg("call")
