@@ -93,10 +93,43 @@ func versionByteCases() []versionBytes {
 	}
 }
 
+// openTxnsCases: 2.3 has the open transactions as a set, later versions as a
+// list, beside bits that say which of them are aborted.
+func openTxnsCases() (out []versionBytes) {
+	result := func(bits, set, list bool) []byte {
+		r := fields().I64(1, 9)
+		ids := append([]byte{wiretest.WireI64, 0, 0, 0, 1}, 0, 0, 0, 0, 0, 0, 0, 7)
+		if set {
+			r = r.Field(wiretest.WireSet, 2, ids)
+		}
+		if list {
+			r = r.Field(wiretest.WireList, 2, ids)
+		}
+		if bits {
+			r = r.String(4, "")
+		}
+		return fields().Struct(0, r.Stop()).Stop()
+	}
+	for _, c := range []struct {
+		front, back  string
+		reply, given []byte
+	}{
+		{"auto", "apache-2.3.10", result(false, true, false), result(true, true, true)},
+		{"auto", "apache-3.1.3", result(true, false, true), result(true, true, true)},
+		{"apache-3.1.3", "apache-2.3.10", result(false, true, false), result(true, false, true)},
+		{"apache-2.3.10", "apache-3.1.3", result(true, false, true), result(false, true, false)},
+		{"apache-4.1.0", "apache-3.1.3", result(true, false, true), result(true, false, true)},
+	} {
+		out = append(out, versionBytes{c.front, bridgeBytes{name: "open transactions of " + c.back + " for " + c.front, back: c.back,
+			method: "get_open_txns", as: "get_open_txns", call: fields().Stop(), sent: fields().Stop(), reply: c.reply, given: c.given}})
+	}
+	return out
+}
+
 // TestVersionsByteByByte: what becomes of messages between two versions that
 // both have the method.
 func TestVersionsByteByByte(t *testing.T) {
-	for _, c := range versionByteCases() {
+	for _, c := range append(versionByteCases(), openTxnsCases()...) {
 		t.Run(c.name, func(t *testing.T) {
 			c.run(t, sweepServe(t, sweepSetup{profile: c.back, catalogs: []string{"hdp", "apache"},
 				settings: "compatibility.frontend-profile: " + c.front + "\n"}))
