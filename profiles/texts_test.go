@@ -47,7 +47,7 @@ func TestTextRulesExist(t *testing.T) {
 		}
 	}
 	for key, tr := range r.params {
-		if tr.kind != rewrite.DBRef {
+		if tr.kind != rewrite.DBRef && tr.kind != rewrite.AcidFlag {
 			t.Errorf("%s: a parameter refers to a database, it is no %s", key, tr.kind)
 		}
 	}

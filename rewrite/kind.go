@@ -21,6 +21,7 @@ const (
 	CatPart            // the catalog of "@cat#db"; nothing when there is none
 	AtDB               // a db whose catalog the call has in another field, written "@cat#db"
 	DBRef              // a db that a text refers to: may be another catalog's, and then stays external
+	AcidFlag           // "true" says that the table's writes are transactions: names no database, but not every metastore's may
 	LockID             // i64 ids that belong to one backend
 	TxnID
 	WriteID
@@ -44,7 +45,8 @@ var kindNames = [kinds]string{
 	TableFull: "table_full", TableMaybe: "table_maybe", WriteIDs: "writeid_list", WriteIDsMulti: "writeid_multi",
 	Policy: "repl_policy", LockID: "lock_id", TxnID: "txn_id", WriteID: "write_id", CompactionID: "compaction_id",
 	DBPart: "db_part", CatPart: "cat_part", AtDB: "at_db",
-	DBRef: "db_ref", SQL: "sql", SQLOriginal: "sql_original", TableParams: "table_params", Object: "object",
+	AcidFlag: "acid_flag",
+	DBRef:    "db_ref", SQL: "sql", SQLOriginal: "sql_original", TableParams: "table_params", Object: "object",
 	Params: "params", ParamsText: "params_text", JSON: "json", PropertyPath: "property_path", Text: "text",
 }
 

@@ -34,6 +34,8 @@ func (n *inward) Append(dst []byte, k rewrite.Kind, v []byte) ([]byte, error) {
 		return n.dbPart(dst, v)
 	case rewrite.CatPart:
 		return n.catPart(dst, v), nil
+	case rewrite.AcidFlag:
+		return n.acid(dst, v)
 	}
 	return n.text(dst, k, v), nil
 }

@@ -28,7 +28,9 @@ func (t *Table) rewrites(k rewrite.Kind) bool {
 }
 
 // Rewrites implements rewrite.Texts.
-func (n *inward) Rewrites(k rewrite.Kind) bool { return n.b.tbl.rewrites(k) }
+func (n *inward) Rewrites(k rewrite.Kind) bool {
+	return n.b.tbl.rewrites(k) || k == rewrite.TableParams && n.cat != n.b.tbl.def
+}
 
 // Rewrites implements rewrite.Texts.
 func (n *outward) Rewrites(k rewrite.Kind) bool { return n.b.tbl.rewrites(k) }
@@ -39,10 +41,21 @@ func (n *inward) text(dst []byte, k rewrite.Kind, v []byte) []byte {
 	case rewrite.SQL, rewrite.SQLOriginal:
 		return rewrite.AppendSQL(dst, v, n)
 	case rewrite.DBRef:
+		if !n.b.tbl.rewrites(k) {
+			break
+		}
 		db, _ := n.ref(v)
 		return append(dst, db...)
 	}
 	return append(dst, v...)
+}
+
+// acid refuses a table whose writes would be another metastore's transactions.
+func (n *inward) acid(dst, v []byte) ([]byte, error) {
+	if n.cat != n.b.tbl.def && foldEqualString(v, "true") {
+		return dst, n.b.tbl.AcidElsewhere(n.b.method, n.cat)
+	}
+	return append(dst, v...), nil
 }
 
 // text appends the client's form of a text, or of a db in one.

@@ -165,3 +165,33 @@ func TestLockNameTooLong(t *testing.T) {
 	}
 	c.lock(acquired, c.openTxn(), part(sharedRead, "apache__"+strings.Repeat("x", 120), "", opNoTxn))
 }
+
+// Transactional tables are the default catalog's, also when texts of views are
+// left alone.
+func TestTransactionalTableElsewhere(t *testing.T) {
+	for _, setting := range []string{"", "federation.view-text-rewrite.mode: DISABLED"} {
+		f := newFront(t, setting)
+		c := f.dial("apache-3.1.3")
+		create := func(db, flag string) error {
+			_, err := c.try("create_table", hms.Struct{"tbl": hms.Struct{"dbName": db, "tableName": "acid" + flag,
+				"tableType": "MANAGED_TABLE", "parameters": hms.MapOf(map[string]string{"transactional": flag}),
+				"sd": hms.Struct{"cols": []any{hms.Struct{"name": "a", "type": "int"}}, "serdeInfo": hms.Struct{}}}})
+			return err
+		}
+		if err := create("apache__sales", "TRUE"); !isThrown(err, "MetaException") ||
+			!strings.Contains(err.Error(), "'create_table' is not supported for non-default catalog 'apache'") {
+			t.Errorf("%q: got %v, want it refused", setting, err)
+		}
+		for _, db := range []string{"apache__sales", "sales"} {
+			if err := create(db, "false"); err != nil {
+				t.Errorf("%q, %s: not transactional: %v", setting, db, err)
+			}
+		}
+		if err := create("sales", "true"); err != nil {
+			t.Errorf("%q: the default catalog's: %v", setting, err)
+		}
+		if n := len(f.apache.calls("create_table")); n != 1 {
+			t.Errorf("%q: the metastore saw %d tables made, want 1", setting, n)
+		}
+	}
+}
