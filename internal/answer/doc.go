@@ -22,4 +22,17 @@
 // gives a result or an error: an exception of the backend reaches the client
 // under the id that its own method declares for it, else as MetaException. A
 // read is begun again as a whole when the backend gave no answer, a write never.
+//
+// # Locks
+//
+// A request that names one other catalog than the default one, and belongs to
+// no transaction, is that catalog's metastore's alone. Any other is one lock of
+// the default metastore, under names that tell catalogs apart, and, where the
+// configuration allows it, mirrors at the owners (package locks). Requests are
+// taken apart field by field (raw.go), not decoded, so that fields of versions
+// to come stay. While mirrors wait, the client is told that its lock waits.
+//
+// A client's transactions are the default metastore's. Another one's tables
+// are read with its own list of open transactions instead of the caller's,
+// taken once for the caller's transaction.
 package answer
