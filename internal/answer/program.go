@@ -59,6 +59,10 @@ func run(p program) session.Answer {
 		}
 		w.args = m.Args
 		v, err := p(w)
+		if errors.Is(err, errAsItself) {
+			c.AsItself()
+			return nil
+		}
 		return outward(c, front, v, err)
 	}
 }
@@ -97,6 +101,9 @@ func declared(c *session.Call, front *hms.Codec, x *hms.Exception) ([]byte, erro
 }
 
 const metaException = "MetaException"
+
+// errAsItself says that the backend understands the call as it is.
+var errAsItself = errors.New("the call needs no program")
 
 // refused gives the client a refusal; any other error is the session's.
 func refused(c *session.Call, err error) error {

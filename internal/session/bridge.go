@@ -106,6 +106,9 @@ func (s *Session) choose(c *Call, b *backend) bool {
 	p := s.plansFor(b)
 	c.way = way{plans: p, m: p.List()[c.m.index]}
 	br := c.way.m.Bridge
+	if c.asItself {
+		return true
+	}
 	switch {
 	case br == nil: // what no bridge leads to, the backend itself may refuse
 		return true

@@ -16,27 +16,28 @@ var be = binary.BigEndian
 // Call is one call while it is served. Checks and answers see it; it is valid
 // until they return.
 type Call struct {
-	s     *Session
-	m     *method // nil: in no inventory
-	name  []byte  // of a method in no inventory
-	typ   frame.MessageType
-	seq   int32
-	cat   *route.Catalog
-	index int // of cat
-	start time.Time
-	until time.Time // the call's limit; zero: none
-	head  int       // bytes of its header
-	whole bool      // the call is complete in the window
-	read  bool      // the client has sent it to its end
-	close bool      // the client's connection ends with this call
-	done  bool      // a reply has been given
-	app   bool      // the reply is an application exception, which no plan knows
-	threw bool      // the reply was an exception of any kind
-	void  bool      // the client left before the call was whole: it counts for nothing
-	tries int
-	way   way      // how it travels, once its backend is known
-	at    *backend // while a program serves it
-	sent  int      // calls that its program has made
+	s        *Session
+	m        *method // nil: in no inventory
+	name     []byte  // of a method in no inventory
+	typ      frame.MessageType
+	seq      int32
+	cat      *route.Catalog
+	index    int // of cat
+	start    time.Time
+	until    time.Time // the call's limit; zero: none
+	head     int       // bytes of its header
+	whole    bool      // the call is complete in the window
+	read     bool      // the client has sent it to its end
+	close    bool      // the client's connection ends with this call
+	done     bool      // a reply has been given
+	app      bool      // the reply is an application exception, which no plan knows
+	threw    bool      // the reply was an exception of any kind
+	void     bool      // the client left before the call was whole: it counts for nothing
+	tries    int
+	way      way      // how it travels, once its backend is known
+	asItself bool     // no bridge is to serve it
+	at       *backend // while a program serves it
+	sent     int      // calls that its program has made
 
 	status  metrics.Status
 	fanned  bool

@@ -173,3 +173,9 @@ func (c *Call) Outward(msg []byte) error {
 func (c *Call) Loss(reason string) *route.Refusal {
 	return &route.Refusal{Exception: route.Meta, Reason: "version", Text: textLoss(c.Method(), c.cat.Name, reason)}
 }
+
+// AsItself forwards a call whose program finds that the backend understands it.
+func (c *Call) AsItself() {
+	c.asItself = true
+	c.s.forward(c)
+}
