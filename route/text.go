@@ -41,7 +41,7 @@ func (n *inward) text(dst []byte, k rewrite.Kind, v []byte) []byte {
 	case rewrite.SQL, rewrite.SQLOriginal:
 		return rewrite.AppendSQL(dst, v, n)
 	case rewrite.DBRef:
-		if !n.b.tbl.rewrites(k) {
+		if !n.b.tbl.rewrites(rewrite.TableParams) {
 			break
 		}
 		db, _ := n.ref(v)
