@@ -127,9 +127,12 @@ func (p *peers) hive(t *testing.T, version string) {
 		"--transport", "framed", "--backend-transport", "framed", "--only", "meta,db,table,part,stats", "--least", "120,90")
 }
 
-// python runs PyIceberg and PySpark in both catalogs, and a join across them.
+// python runs locks and two writers of a table, PyIceberg and PySpark in both
+// catalogs, and a join across them. The locks come first: they want to see that
+// none are left.
 func (p *peers) python(t *testing.T) {
 	p.fetch(t, "clients/run", "fetch")
+	p.run(t, "locks and writers", "locks", "--backend", "3.1.3", "--servers", p.pythonServers)
 	for _, catalog := range []string{"default", "apache"} {
 		p.run(t, "PyIceberg "+catalog, "pydiff", "--client", "pyiceberg", "--backend", "3.1.3",
 			"--catalog", catalog, "--servers", p.pythonServers, "--least", "44,34")
