@@ -153,36 +153,6 @@ func TestANameInATextThatBelongsElsewhere(t *testing.T) {
 	}
 }
 
-// TestTextsAllocateNothing: the parameters of a table, and a text in which
-// nothing changes.
-func TestTextsAllocateNothing(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
-	p, r := textPlan(t)
-	msg := call(st{}.String(1, "select 1 from c2__a.b").StringMap(3, "a", "b", "view.db", "a"))
-	src, out := bytes.NewReader(msg), new(sink)
-	w, k := frame.NewWindow(src, nil), new(Walker)
-	var n Names = c1(false)
-	run := func() {
-		src.Reset(msg)
-		out.Reset()
-		w.Start(0, 0)
-		w.Emit(out, false)
-		if err := k.Emit(w, p, r, n); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.End(); err != nil {
-			t.Fatal(err)
-		}
-		w.Release()
-	}
-	run()
-	if got := testing.AllocsPerRun(200, run); got >= 1 {
-		t.Errorf("%v allocations a message", got)
-	}
-}
-
 func zipped(t testing.TB, s string) string {
 	t.Helper()
 	var b bytes.Buffer
