@@ -19,6 +19,11 @@ var replies = func() map[string]func() *reply {
 // own (version, status, identity). Everything else gets UNKNOWN_METHOD, as a real one answers. It returns when
 // the listener is closed.
 func serveBackend(ln net.Listener) {
+	each(ln, func(c net.Conn) { _ = answer(c) }) // ends with the client
+}
+
+// each runs serve for every connection, in a goroutine, until the listener is closed.
+func each(ln net.Listener, serve func(net.Conn)) {
 	for {
 		c, err := ln.Accept()
 		if err != nil {
@@ -26,9 +31,21 @@ func serveBackend(ln net.Listener) {
 		}
 		go func() {
 			defer c.Close()
-			_ = answer(c) // ends with the client
+			serve(c)
 		}()
 	}
+}
+
+// proxied runs serve for every connection and one of its own to the backend.
+func proxied(ln net.Listener, backend string, serve func(client, server net.Conn)) {
+	each(ln, func(c net.Conn) {
+		b, err := net.Dial("tcp", backend)
+		if err != nil {
+			return
+		}
+		defer b.Close()
+		serve(c, b)
+	})
 }
 
 func answer(c net.Conn) error {
@@ -106,23 +123,11 @@ func control(b []byte, method string, seq int32) []byte {
 
 // servePipe is a proxy made of io.Copy, two goroutines a connection.
 func servePipe(ln net.Listener, backend string) {
-	for {
-		c, err := ln.Accept()
-		if err != nil {
-			return
-		}
+	proxied(ln, backend, func(c, b net.Conn) {
 		go func() {
-			defer c.Close()
-			b, err := net.Dial("tcp", backend)
-			if err != nil {
-				return
-			}
-			defer b.Close()
-			go func() {
-				_, _ = io.Copy(b, c)
-				_ = b.(*net.TCPConn).CloseWrite()
-			}()
-			_, _ = io.Copy(c, b)
+			_, _ = io.Copy(b, c)
+			_ = b.(*net.TCPConn).CloseWrite()
 		}()
-	}
+		_, _ = io.Copy(c, b)
+	})
 }

@@ -258,27 +258,15 @@ func structures[T any, P interface {
 
 // serveCodec is the decoding proxy: to the client the backend's database inside is called outside.
 func serveCodec(ln net.Listener, backend, outside, inside string) {
-	for {
-		c, err := ln.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			defer c.Close()
-			b, err := net.Dial("tcp", backend)
-			if err != nil {
+	proxied(ln, backend, func(c, b net.Conn) {
+		client, server := protocol(c), protocol(b)
+		for {
+			if transcode(client, server, outside, inside, arguments) != nil ||
+				transcode(server, client, inside, outside, results) != nil {
 				return
 			}
-			defer b.Close()
-			client, server := protocol(c), protocol(b)
-			for {
-				if transcode(client, server, outside, inside, arguments) != nil ||
-					transcode(server, client, inside, outside, results) != nil {
-					return
-				}
-			}
-		}()
-	}
+		}
+	})
 }
 
 func protocol(c net.Conn) thrift.TProtocol {

@@ -100,7 +100,7 @@ func (t *Table) take(name []byte) spec {
 		}
 	}
 	s.pre, s.db = pre, s.ns[n:]
-	if pre == nil && foldEqualString(s.ns, dummyDatabase) {
+	if pre == nil && foldEqual(s.ns, dummyDatabase) {
 		s.void = dummy
 	}
 	return s
@@ -150,7 +150,7 @@ func (v *view) isBareOf(c *Catalog, name []byte) bool {
 
 // external appends the computed namespace of a db.
 func (v *view) external(dst []byte, c *Catalog, db []byte) []byte {
-	if c != v.bare() && !(v.rel == nil && v.tbl.claimer(db) == c) && !foldEqualString(db, dummyDatabase) {
+	if c != v.bare() && !(v.rel == nil && v.tbl.claimer(db) == c) && !foldEqual(db, dummyDatabase) {
 		dst = append(dst, c.prefix...)
 	}
 	return append(dst, db...)
@@ -189,19 +189,7 @@ func foldPrefix(s, prefix []byte) bool {
 	return len(s) >= len(prefix) && foldEqual(s[:len(prefix)], prefix)
 }
 
-func foldEqual(a, b []byte) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i, c := range a {
-		if c != b[i] && lower(c) != lower(b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func foldEqualString(a []byte, b string) bool {
+func foldEqual[S []byte | string](a []byte, b S) bool {
 	if len(a) != len(b) {
 		return false
 	}

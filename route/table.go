@@ -241,7 +241,7 @@ func (t *Table) Shadowed(db []byte) bool {
 // isOwn says whether a name is a backend's own catalog.
 func (t *Table) isOwn(name []byte) bool {
 	for _, o := range t.own {
-		if foldEqualString(name, o) {
+		if foldEqual(name, o) {
 			return true
 		}
 	}
@@ -251,7 +251,7 @@ func (t *Table) isOwn(name []byte) bool {
 // hint is the catalog that a catName routes to; nil for none.
 func (t *Table) hint(name []byte) *Catalog {
 	for _, c := range t.catalogs {
-		if c.hints && foldEqualString(name, c.Name) {
+		if c.hints && foldEqual(name, c.Name) {
 			return c
 		}
 	}

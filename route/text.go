@@ -52,7 +52,7 @@ func (n *inward) text(dst []byte, k rewrite.Kind, v []byte) []byte {
 
 // acid refuses a table whose writes would be another metastore's transactions.
 func (n *inward) acid(dst, v []byte) ([]byte, error) {
-	if n.cat != n.b.tbl.def && foldEqualString(v, "true") {
+	if n.cat != n.b.tbl.def && foldEqual(v, "true") {
 		return dst, n.b.tbl.AcidElsewhere(n.b.method, n.cat)
 	}
 	return append(dst, v...), nil
@@ -151,7 +151,7 @@ func (n *outward) Qualify(q rewrite.Qualifier) (rewrite.Qualifier, bool) {
 		db, ok := n.ref(q.DB)
 		return rewrite.Qualifier{DB: db}, ok
 	}
-	own := foldEqualString(q.Cat, n.cat.BackendCatalog)
+	own := foldEqual(q.Cat, n.cat.BackendCatalog)
 	switch {
 	case own && n.b.rel != nil:
 		s, ok := t.takeRef(q.DB)

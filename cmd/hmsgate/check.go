@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hmsgate/internal/gateway"
 	"hmsgate/profiles"
 )
 
@@ -19,13 +18,9 @@ func checkCommand() *cobra.Command {
 the effective value of every key and where it came from. Exit code 0 when it is good, 2 when not.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := load(file)
+			cfg, table, err := loadTable(file)
 			if err != nil {
 				return err
-			}
-			table, err := gateway.Table(cfg)
-			if err != nil {
-				return usageError{fmt.Errorf("%s: %w", file, err)}
 			}
 			for _, note := range append(cfg.Notes, table.Warnings()...) {
 				fmt.Fprintln(c.ErrOrStderr(), note)

@@ -130,13 +130,9 @@ func explainRoute(out io.Writer, plans *profiles.Plans, file, method string, arg
 	if file == "" {
 		return usageError{fmt.Errorf("where a call goes depends on the configuration: give one with -c FILE")}
 	}
-	cfg, err := load(file)
+	_, table, err := loadTable(file)
 	if err != nil {
 		return err
-	}
-	table, err := gateway.Table(cfg)
-	if err != nil {
-		return usageError{fmt.Errorf("%s: %w", file, err)}
 	}
 	var b route.Binding
 	b.Reset(table, nil)

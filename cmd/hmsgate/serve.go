@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 
 	"hmsgate/internal/config"
 	"hmsgate/internal/gateway"
+	"hmsgate/route"
 )
 
 func serveCommand() *cobra.Command {
@@ -61,6 +63,19 @@ func load(file string) (*config.Config, error) {
 		return nil, usageError{err}
 	}
 	return cfg, nil
+}
+
+// loadTable is load and the catalogs that the configuration makes.
+func loadTable(file string) (*config.Config, *route.Table, error) {
+	cfg, err := load(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	table, err := gateway.Table(cfg)
+	if err != nil {
+		return nil, nil, usageError{fmt.Errorf("%s: %w", file, err)}
+	}
+	return cfg, table, nil
 }
 
 func logger(l config.Log) zerolog.Logger {

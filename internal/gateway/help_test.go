@@ -1,13 +1,11 @@
 package gateway
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,24 +18,6 @@ import (
 func TestMain(m *testing.M) { wiretest.CheckLeaks(m) }
 
 const waitMost = 20 * time.Second
-
-// logText is a log that a test can read while it is written.
-type logText struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logText) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // waitFor polls a condition.
 func waitFor(t testing.TB, what string, cond func() bool) {
@@ -70,7 +50,7 @@ func answering(t testing.TB, gate chan struct{}) *wiretest.Backend {
 }
 
 // startGateway runs a gateway before one metastore.
-func startGateway(t testing.TB, addr string, settings ...string) (*Gateway, *logText) {
+func startGateway(t testing.TB, addr string, settings ...string) (*Gateway, *wiretest.Log) {
 	t.Helper()
 	g, log := newGateway(t, addr, settings...)
 	begin(t, g)
@@ -85,14 +65,14 @@ func begin(t testing.TB, g *Gateway) {
 	t.Cleanup(g.Close)
 }
 
-func newGateway(t testing.TB, addr string, settings ...string) (*Gateway, *logText) {
+func newGateway(t testing.TB, addr string, settings ...string) (*Gateway, *wiretest.Log) {
 	t.Helper()
 	text := fmt.Sprintf("listen: 127.0.0.1:0\ncatalog:\n  hdp: {uris: thrift://%s}\n%s\n", addr, strings.Join(settings, "\n"))
 	cfg, err := config.Parse("one.yaml", config.YAML, []byte(text))
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	log := &logText{}
+	log := &wiretest.Log{}
 	g, err := New(cfg, zerolog.New(log), "test")
 	if err != nil {
 		t.Fatal(err)

@@ -248,17 +248,9 @@ func (s *Server) appendPartition(c *call) (any, error) {
 }
 
 func (s *Server) dropPartition(c *call) (any, error) {
-	t, err := s.tableOr(noSuchObject, c.db(), c.str("tblname", "tablename"))
+	t, name, err := s.namedPart(c)
 	if err != nil {
 		return nil, err
-	}
-	vals := c.partVals()
-	name, err := nameFor(t, vals)
-	if err != nil {
-		return nil, err
-	}
-	if t.parts[name] == nil {
-		return nil, throw(noSuchObject, "%s", noPartition(vals))
 	}
 	if p := t.parts[name]; c.flag("deletedata") && ownsData(t.obj) {
 		if err := s.removeFolder(p.obj.Struct("sd").Str("location")); err != nil {

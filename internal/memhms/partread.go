@@ -34,20 +34,25 @@ func init() {
 }
 
 func (s *Server) getPartition(c *call) (any, error) {
-	t, err := s.tableOr(noSuchObject, c.db(), c.str("tblname", "tablename"))
+	t, name, err := s.namedPart(c)
 	if err != nil {
 		return nil, err
+	}
+	return t.parts[name].obj, nil
+}
+
+// namedPart is the partition that a call names, of which table.
+func (s *Server) namedPart(c *call) (*table, string, error) {
+	t, err := s.tableOr(noSuchObject, c.db(), c.str("tblname", "tablename"))
+	if err != nil {
+		return nil, "", err
 	}
 	vals := c.partVals()
 	name, err := nameFor(t, vals)
-	if err != nil {
-		return nil, err
+	if err == nil && t.parts[name] == nil {
+		err = throw(noSuchObject, "%s", noPartition(vals))
 	}
-	p := t.parts[name]
-	if p == nil {
-		return nil, throw(noSuchObject, "%s", noPartition(vals))
-	}
-	return p.obj, nil
+	return t, name, err
 }
 
 // partitionsAs makes a handler that selects partitions, by a partial list of

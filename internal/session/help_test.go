@@ -35,7 +35,7 @@ type rig struct {
 	env     *Env
 	opt     Options
 	ln      net.Listener
-	log     *logBuffer
+	log     *wiretest.Log
 	budget  *frame.Budget
 	alive   atomic.Int64 // answers of Alive that are left
 	asked   atomic.Int64 // how often Alive was asked
@@ -48,23 +48,6 @@ type rig struct {
 
 // setup changes a rig before it serves.
 type setup func(r *rig)
-
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // refused is an address nobody listens on.
 func refused(t testing.TB) string {
@@ -99,7 +82,7 @@ func table(t testing.TB, addrs ...string) *route.Table {
 
 // newEnv is an environment without a port.
 func newEnv(t testing.TB, tab *route.Table, framedBack bool) (*rig, *Env) {
-	r := &rig{t: t, log: &logBuffer{}, serving: map[*Session]bool{}, budget: frame.NewBudget(0)}
+	r := &rig{t: t, log: &wiretest.Log{}, serving: map[*Session]bool{}, budget: frame.NewBudget(0)}
 	e := &Env{Table: tab, Plans: profiles.Auto(), Budget: r.budget, Metrics: metrics.New(metrics.Options{}),
 		Log: zerolog.New(r.log), Draining: &r.drain, InFlight: &r.inside,
 		Limits: Limits{Patience: 50 * time.Millisecond, Fanout: 5 * time.Second},
