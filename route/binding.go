@@ -239,14 +239,14 @@ func (b *Binding) Route(row *profiles.Row) (*Catalog, *Refusal) {
 	switch {
 	case c == nil && row.Where == profiles.NeedsNames && len(b.tbl.catalogs) > 1 && !b.tbl.cfg.GlobalWritesAtDefault:
 		return nil, &Refusal{Exception: Meta, Reason: Unowned, Text: textUnowned(row.Method)}
+	case c == nil && bound(row.Class):
+		c = b.tbl.def
 	case c == nil:
 		c = b.patterned()
+	case row.Where == profiles.AtDefault && row.Class == profiles.Txn && c != b.tbl.def:
+		return nil, b.tbl.AcidElsewhere(row.Method, c)
 	case row.Where == profiles.AtDefault && c != b.def:
-		text := textElsewhere(row.Method, c, b.def)
-		if row.Class == profiles.Txn {
-			text = textAcidElsewhere(row.Method, c, b.def)
-		}
-		return nil, &Refusal{Exception: Meta, Reason: Elsewhere, Text: text}
+		return nil, &Refusal{Exception: Meta, Reason: Elsewhere, Text: textElsewhere(row.Method, c, b.def)}
 	case b.tbl.cfg.RefuseHintWrites && c != b.def && b.Hinted() && !b.prefixed && writes(row.Class):
 		return nil, &Refusal{Exception: Meta, Reason: HintWrite, Text: textHintWrite(row.Method, c)}
 	}
@@ -275,6 +275,11 @@ func (b *Binding) patterned() *Catalog {
 	}
 	return only
 }
+
+// bound says whether calls of a class are about ids, which are the default
+// catalog's metastore's where they carry no slot, whatever catalog a listener
+// finds under bare names.
+func bound(c profiles.Class) bool { return c == profiles.Txn || c == profiles.Lock }
 
 func writes(c profiles.Class) bool {
 	return c == profiles.Write || c == profiles.GlobalWrite || c == profiles.Txn || c == profiles.Lock
@@ -361,11 +366,12 @@ func (b *Binding) Reply() rewrite.Names {
 	return &b.out
 }
 
-// Identity says which direction of the routed call changes no name, so that it
-// can be walked without the names: the call (as far as its names were added,
-// and with the keepAt that Call was given), and the reply.
+// Identity says which direction of the routed call changes no name and no id,
+// so that it can be walked without the names: the call (as far as its names
+// were added, and with the keepAt that Call was given), and the reply. A
+// listener's own default catalog has bare names, but ids with a slot.
 func (b *Binding) Identity() (call, reply bool) {
-	if b.cat != b.def || b.rel != nil || b.hint != nil || b.hasPat {
+	if b.cat != b.def || b.cat != b.tbl.def || b.rel != nil || b.hint != nil || b.hasPat {
 		return false, false
 	}
 	call = !b.dotted && (b.in.keepAt || !b.ats)

@@ -63,6 +63,16 @@ func (t *Table) LockName(dst []byte, p Place) ([]byte, *Refusal) {
 	return append(dst[:from], name...), nil
 }
 
+// LockOwner is whose a database is under whose name LockName has the default
+// metastore hold locks, and what it is called there; nil for that one's own.
+func (t *Table) LockOwner(name []byte) (c *Catalog, db []byte) {
+	c, n := t.prefixOf(name, t.longest)
+	if c == nil || c == t.def {
+		return nil, nil
+	}
+	return c, name[n:]
+}
+
 // TooLong is the reason of a refusal: a name does not fit where it must go.
 const TooLong Reason = "too_long"
 

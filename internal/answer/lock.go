@@ -204,7 +204,9 @@ func (s *set) giveUp(c *session.Call, id int64) {
 	args := fields{{frame.Struct, 1, req.appendTo(nil)}}
 	if _, err := c.Other(&session.Other{Catalog: def, Method: profiles.CallUnlock, Body: args.appendTo(nil)}); err != nil {
 		c.Env().Log.Error().Err(err).Int64("lock", id).Msg("lock not released: it expires without heartbeats")
+		return
 	}
+	s.o.Locks.Release(context.Background(), id)
 }
 
 // mirrors are the locks at other catalogs' metastores that go with a primary.

@@ -40,6 +40,7 @@ func (s *set) checkLock(c *session.Call) error {
 	if locks.IsSynthetic(id) {
 		return s.checkSynthetic(c, id)
 	}
+	s.o.Locks.Ready(context.Background())
 	if !s.o.Locks.Known(id) {
 		return forward(c)
 	}

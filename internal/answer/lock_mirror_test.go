@@ -79,6 +79,49 @@ func TestMirrorFails(t *testing.T) {
 	wantHeld(t, f.hdp)
 }
 
+// A lock of a transaction stays at the default metastore when its mirror has
+// failed: asked about, it is not acquired for that.
+func TestMirrorFailsInTransaction(t *testing.T) {
+	f := newFront(t, oneInstance)
+	c := f.dial("apache-3.1.3")
+	txn := c.openTxn()
+	f.apache.stop()
+	if v, err := c.try("lock", request("a", txn, part(exclusive, "apache__sales", "orders", opNoTxn))); err == nil {
+		t.Fatalf("lock: got %v, want it given up", v)
+	}
+	held := f.hdp.locks(t)
+	if len(held) != 1 {
+		t.Fatalf("hdp holds %v, want the primary", held)
+	}
+	for range 2 {
+		if v, err := c.try("check_lock", hms.Struct{"rqst": hms.Struct{"lockid": held[0].Int("lockid")}}); err == nil {
+			t.Errorf("check_lock: got %v, want no lock without its mirror", v)
+		}
+	}
+	c.must("abort_txn", hms.Struct{"rqst": hms.Struct{"txnid": txn}})
+	wantHeld(t, f.hdp)
+}
+
+// A lock that waits when the gateway stops still takes its mirror in the next
+// run.
+func TestMirrorAfterRestart(t *testing.T) {
+	hdp, apache := newStore(t, "hdp", "apache-3.1.3"), newStore(t, "apache", "apache-3.1.3")
+	f := frontOf(t, hdp, apache, oneInstance)
+	c := f.dial("apache-3.1.3")
+	first := c.lock(acquired, 0, part(exclusive, "sales", "orders", opNoTxn))
+	second := c.lock(waiting, 0, part(exclusive, "sales", "orders", opNoTxn), part(exclusive, "apache__sales", "orders", opNoTxn))
+	c.Close()
+	f.g.Close()
+	next := frontOf(t, hdp, apache, oneInstance)
+	c = next.dial("apache-3.1.3")
+	c.unlock(first)
+	c.check(second, acquired)
+	wantHeld(t, apache, "sales.orders 1")
+	c.unlock(second)
+	wantHeld(t, hdp)
+	wantHeld(t, apache)
+}
+
 // The sequence of the measured peers: ids of two metastores never meet.
 func TestMeasuredSequence(t *testing.T) {
 	f := newFront(t)

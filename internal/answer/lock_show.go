@@ -15,7 +15,8 @@ import (
 
 // showLocks of another catalog's database are those of its metastore, less the
 // mirrors, and those that the default metastore holds for it under the
-// external name. Without a database they are the default catalog's.
+// external name. Without a database they are those of the catalog's metastore
+// alone, which is the default one where no catalog is named.
 //
 //	ShowLocksRequest  1 dbname  2 tablename, also "db.table"  6 catname
 //	element           2 dbname  13 agentInfo
@@ -35,8 +36,8 @@ func (s *set) showLocks(c *session.Call) error {
 	case ref != nil:
 		c.Refuse(ref)
 		return nil
-	case place.Catalog != cat || len(place.DB) == 0:
-		return forward(c)
+	case place.Catalog != cat:
+		place = route.Place{Catalog: cat}
 	}
 	var lines [][]byte
 	if s.mode(cat) != locks.Synthetic {
@@ -47,13 +48,16 @@ func (s *set) showLocks(c *session.Call) error {
 		}
 		lines = slices.DeleteFunc(own, func(e []byte) bool { return locks.IsMark(elementText(e, 13)) })
 	}
-	name, ref := c.Env().Table.LockName(nil, place)
-	if ref != nil { // nothing of this length is held there
+	if len(place.DB) == 0 {
 		return s.replyLocks(c, lines)
 	}
-	more, done := s.ask(c, &session.Other{Catalog: def, Method: c.Method(), Body: shownAs(args, req, name)})
-	if done {
-		return nil
+	var more [][]byte
+	if name, ref := c.Env().Table.LockName(nil, place); ref == nil { // nothing longer is held there
+		var done bool
+		more, done = s.ask(c, &session.Other{Catalog: def, Method: c.Method(), Body: shownAs(args, req, name)})
+		if done {
+			return nil
+		}
 	}
 	outside, err := c.Names().Reply().Append(nil, rewrite.DB, place.DB)
 	if err != nil {

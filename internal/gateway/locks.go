@@ -16,13 +16,26 @@ import (
 // keeper makes what keeps the gateway's own locks.
 func (g *Gateway) keeper() *locks.Keeper {
 	o := locks.Options{Store: locks.NewMemory(), Instance: g.lockMark(), Default: g.table.Default().Name,
-		Mirrors: g.cfg.Locks.Mirrors, Dial: g.dialLocks, Log: g.log}
+		Mirrors: g.cfg.Locks.Mirrors, Dial: g.dialLocks, Outside: g.outside, Log: g.log}
+	var owners []*route.Catalog
 	for i, c := range g.table.Catalogs() {
 		if c != g.table.Default() && locks.Mode(g.cfg.Catalogs[i].Locks) == locks.Owner {
-			o.Owners = append(o.Owners, c.Name)
+			owners = append(owners, c)
 		}
 	}
+	slices.SortFunc(owners, func(a, b *route.Catalog) int { return a.Slot() - b.Slot() })
+	for _, c := range owners {
+		o.Owners = append(o.Owners, c.Name)
+	}
 	return locks.New(o)
+}
+
+func (g *Gateway) outside(name string) (catalog, db string) {
+	c, b := g.table.LockOwner([]byte(name))
+	if c == nil {
+		return "", ""
+	}
+	return c.Name, string(b)
 }
 
 // lockMark tells the mirrors of this gateway from those of another one with

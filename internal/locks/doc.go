@@ -25,8 +25,10 @@
 //
 // A mirror's agentInfo is hmsgate/<instance>/<primary id>/<transaction id>. By
 // it the mirror is known and hidden from clients, and a gateway that starts
-// again finds the mirrors it had. It ends with an unlock, commit or abort that
-// passes here, or when the default metastore no longer shows the primary.
+// again finds the mirrors it had. Those that it had still to take it finds by the
+// names under which the default metastore holds locks; until it has looked once,
+// checks of locks wait. A mirror ends with an unlock, commit or abort that passes
+// here, or when the default metastore no longer shows the primary.
 // Whether it does is asked with show_locks, which, unlike check_lock, does not
 // keep the transaction of a client that died alive (seen on 3.1.3 and 4.1.0).
 //

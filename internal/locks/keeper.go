@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,10 +45,13 @@ const (
 // Options of a Keeper.
 type Options struct {
 	Store    Store
-	Instance string // of this process in marks
-	Mirrors  bool   // mirrors are taken
-	Default  string // catalog of the primaries
-	Owners   []string
+	Instance string   // of this process in marks
+	Mirrors  bool     // mirrors are taken
+	Default  string   // catalog of the primaries
+	Owners   []string // in the order in which mirrors are taken
+	// Outside tells whose a database is under whose name the default metastore
+	// holds a lock, and what it is called there; catalog is empty for its own.
+	Outside func(name string) (catalog, db string)
 	// Dial connects to a catalog's metastore.
 	Dial func(ctx context.Context, catalog string) (*hms.Client, error)
 	// Timeout is how long a lock or transaction may be without a heartbeat.
@@ -61,8 +65,10 @@ type Keeper struct {
 	// Seen is what readers of other catalogs' transactional tables see.
 	Seen Snapshots
 
-	o    Options
-	busy [64]sync.Mutex // by lock id: one change of a lock at a time
+	o     Options
+	found bool           // what an earlier run left has been found; of the goroutine that sweeps
+	swept chan struct{}  // closed after the first sweep
+	busy  [64]sync.Mutex // by lock id: one change of a lock at a time
 }
 
 // New makes a keeper.
@@ -73,7 +79,7 @@ func New(o Options) *Keeper {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Keeper{o: o}
+	return &Keeper{o: o, swept: make(chan struct{})}
 }
 
 // DefaultTimeout is a metastore's own (MetastoreConf.TXN_TIMEOUT).
@@ -93,7 +99,8 @@ func (k *Keeper) hold(id int64) *sync.Mutex {
 
 // Take remembers a client's lock, and, when its primary is acquired, takes its
 // mirrors. It answers whether all of them are acquired. After an error none is
-// left and the lock is not known.
+// left; the lock stays known as long as its primary lives, so that no later
+// check finds it acquired without them.
 func (k *Keeper) Take(ctx context.Context, l Lock, primary bool) (bool, error) {
 	defer k.hold(l.ID).Unlock()
 	if err := k.o.Store.Put(l); err != nil || !primary {
@@ -110,7 +117,7 @@ func (k *Keeper) Known(id int64) bool {
 
 // Check takes the mirrors that a lock still lacks, its primary being
 // acquired, and answers whether all of them are acquired. The errors are those
-// of Take. One of a lock that is not known is acquired.
+// of Take, and it tries again after one. A lock that is not known is acquired.
 func (k *Keeper) Check(ctx context.Context, id int64) (bool, error) {
 	defer k.hold(id).Unlock()
 	l, ok, err := k.o.Store.Get(id)
@@ -128,11 +135,11 @@ func (k *Keeper) advance(ctx context.Context, l Lock) (bool, error) {
 			continue
 		}
 		if err := k.step(ctx, &l, m); err != nil {
-			k.drop(ctx, l)
+			k.retreat(ctx, l)
 			return false, fmt.Errorf("lock at catalog '%s': %w", m.Catalog, err)
 		}
 		if err := k.o.Store.Put(l); err != nil {
-			k.drop(ctx, l)
+			k.retreat(ctx, l)
 			return false, err
 		}
 		if !m.Acquired {
@@ -199,22 +206,39 @@ func (k *Keeper) EndTxn(ctx context.Context, txn int64) {
 
 // drop unlocks the mirrors and forgets the lock when that succeeded.
 func (k *Keeper) drop(ctx context.Context, l Lock) {
-	kept := l.Mirrors[:0:0]
-	for _, m := range l.Mirrors {
-		if m.ID == 0 {
+	l.Mirrors = slices.DeleteFunc(k.unlocked(ctx, l.Mirrors), func(m Mirror) bool { return m.ID == 0 })
+	if len(l.Mirrors) == 0 {
+		k.stored(l, k.o.Store.Delete(l.ID))
+		return
+	}
+	k.stored(l, k.o.Store.Put(l))
+}
+
+// retreat unlocks the mirrors and remembers that all are lacking.
+func (k *Keeper) retreat(ctx context.Context, l Lock) {
+	l.Mirrors = k.unlocked(ctx, l.Mirrors)
+	k.stored(l, k.o.Store.Put(l))
+}
+
+// unlocked are mirrors none of which counts as acquired any more: one that
+// could not be unlocked keeps its id.
+func (k *Keeper) unlocked(ctx context.Context, list []Mirror) []Mirror {
+	out := slices.Clone(list)
+	for i := range out {
+		m := &out[i]
+		if m.Acquired = false; m.ID == 0 {
 			continue
 		}
 		if err := k.unlock(ctx, m.Catalog, m.ID); err != nil {
 			k.o.Log.Error().Err(err).Str("catalog", m.Catalog).Int64("lock", m.ID).Msg("mirror not unlocked yet")
-			kept = append(kept, m)
+			continue
 		}
+		m.ID = 0
 	}
-	var err error
-	if l.Mirrors = kept; len(kept) == 0 {
-		err = k.o.Store.Delete(l.ID)
-	} else {
-		err = k.o.Store.Put(l)
-	}
+	return out
+}
+
+func (k *Keeper) stored(l Lock, err error) {
 	if err != nil {
 		k.o.Log.Error().Err(err).Int64("lock", l.ID).Msg("lock store")
 	}

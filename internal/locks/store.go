@@ -22,6 +22,11 @@ type Lock struct {
 // Synthetic says whether no metastore knows the lock.
 func (l *Lock) Synthetic() bool { return IsSynthetic(l.ID) }
 
+// mirror is where the lock's mirror at a catalog stands in Mirrors; -1 for none.
+func (l *Lock) mirror(catalog string) int {
+	return slices.IndexFunc(l.Mirrors, func(m Mirror) bool { return m.Catalog == catalog })
+}
+
 // Mirror is a lock at another catalog's metastore.
 type Mirror struct {
 	Catalog  string

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"hmsgate/internal/hms"
@@ -15,8 +16,10 @@ const sweepEvery = time.Minute
 func (k *Keeper) Run(ctx context.Context) {
 	t := time.NewTicker(sweepEvery)
 	defer t.Stop()
+	first := sync.OnceFunc(func() { close(k.swept) })
 	for {
 		k.Sweep(ctx)
+		first()
 		select {
 		case <-ctx.Done():
 			return
@@ -38,13 +41,15 @@ func (k *Keeper) Sweep(ctx context.Context) {
 		return
 	}
 	strays := k.strays(ctx, known)
-	if len(strays) == 0 && !mirrored(known) {
+	if len(strays) == 0 && !mirrored(known) && k.found {
 		return
 	}
-	alive, err := k.primaries(ctx)
+	primaries, err := k.shown(ctx, k.o.Default)
+	var alive map[int64]bool // nil: not told
 	if err != nil {
 		k.o.Log.Warn().Err(err).Msg("the default metastore does not tell its locks: mirrors are kept")
-		alive = nil
+	} else {
+		alive = idsOf(primaries)
 	}
 	for _, l := range known {
 		switch {
@@ -58,6 +63,10 @@ func (k *Keeper) Sweep(ctx context.Context) {
 	for _, s := range strays {
 		k.settle(ctx, &s, alive)
 	}
+	if err == nil && !k.found {
+		k.find(primaries)
+		k.found = true
+	}
 }
 
 func mirrored(list []Lock) bool {
@@ -69,17 +78,12 @@ func mirrored(list []Lock) bool {
 	return false
 }
 
-// primaries are the ids of all locks of the default metastore.
-func (k *Keeper) primaries(ctx context.Context) (map[int64]bool, error) {
-	list, err := k.shown(ctx, k.o.Default)
-	if err != nil {
-		return nil, err
-	}
+func idsOf(list []hms.Struct) map[int64]bool {
 	out := make(map[int64]bool, len(list))
 	for _, e := range list {
 		out[e.Int("lockid")] = true
 	}
-	return out, nil
+	return out
 }
 
 func (k *Keeper) shown(ctx context.Context, catalog string) ([]hms.Struct, error) {
@@ -182,12 +186,14 @@ func (k *Keeper) adopt(s *stray) {
 	if !ok {
 		l = Lock{ID: s.lock, Txn: s.txn}
 	}
-	for _, m := range l.Mirrors {
-		if m.Catalog == s.catalog {
-			return // taken meanwhile
-		}
+	i := l.mirror(s.catalog)
+	switch {
+	case i < 0:
+		i, l.Mirrors = len(l.Mirrors), append(l.Mirrors, Mirror{Catalog: s.catalog})
+	case l.Mirrors[i].ID != 0:
+		return // taken meanwhile
 	}
-	l.Mirrors = append(l.Mirrors, Mirror{Catalog: s.catalog, ID: s.id, Acquired: s.state == Acquired})
+	l.Mirrors[i].ID, l.Mirrors[i].Acquired = s.id, s.state == Acquired
 	if err := k.o.Store.Put(l); err != nil {
 		k.o.Log.Error().Err(err).Msg("lock store")
 		return

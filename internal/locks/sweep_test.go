@@ -60,7 +60,8 @@ func (p *pair) dial(ctx context.Context, catalog string) (*hms.Client, error) {
 
 func (p *pair) keeper(instance string) *Keeper {
 	return New(Options{Store: NewMemory(), Instance: instance, Mirrors: true, Default: "home", Owners: []string{"away"},
-		Dial: p.dial, Log: zerolog.Nop(), Now: func() time.Time { return p.now }})
+		Outside: func(name string) (string, string) { c, db, _ := strings.Cut(name, "__"); return c, db },
+		Dial:    p.dial, Log: zerolog.Nop(), Now: func() time.Time { return p.now }})
 }
 
 func (p *pair) call(catalog, method string, args hms.Struct) hms.Struct {
@@ -142,6 +143,30 @@ func TestSweepAdopts(t *testing.T) {
 	p.wantAway(0, "released")
 }
 
+// What waited when a process ended is found by its name, each mirror it lacks
+// with all components, and taken when the primary is acquired.
+func TestSweepFindsWhatWaits(t *testing.T) {
+	p := newPair(t)
+	req := wanted("away__db")
+	req["component"] = append(req.List("component"), hms.Struct{"type": int32(2), "level": int32(1), "dbname": "away__more",
+		"operationType": int32(6), "isTransactional": false}, wanted("own").List("component")[0])
+	id := p.call("home", "lock", hms.Struct{"rqst": req}).Int("lockid")
+	k := p.keeper("a")
+	k.Sweep(context.Background())
+	p.wantAway(0, "nobody has asked for the lock yet")
+	for range 2 {
+		if all, err := k.Check(context.Background(), id); err != nil || !all {
+			t.Fatalf("check: got %v, %v, want all acquired", all, err)
+		}
+		p.wantAway(2, "its two components")
+	}
+	k.Sweep(context.Background())
+	p.wantAway(2, "its primary lives")
+	p.call("home", "unlock", hms.Struct{"rqst": hms.Struct{"lockid": id}})
+	k.Sweep(context.Background())
+	p.wantAway(0, "its primary is gone")
+}
+
 // A mirror of a gateway that is gone, and whose primary is: the next writer
 // proceeds when nobody has beaten for as long as a transaction may be silent.
 func TestSweepUnlocksStrays(t *testing.T) {
@@ -160,7 +185,11 @@ func TestSweepUnlocksStrays(t *testing.T) {
 // even when a primary here has the number that its mark names.
 func TestSweepLeavesOthers(t *testing.T) {
 	p := newPair(t)
-	id := p.take(p.keeper("other"))
+	id := p.call("home", "lock", hms.Struct{"rqst": wanted("db")}).Int("lockid") // it is about a database of home's
+	all, err := p.keeper("other").Take(context.Background(), Lock{ID: id, Mirrors: []Mirror{{Catalog: "away", Request: wanted("db")}}}, true)
+	if err != nil || !all {
+		t.Fatalf("mirror: got %v, %v, want it acquired", all, err)
+	}
 	k := p.keeper("mine")
 	k.Sweep(context.Background())
 	if k.Known(id) {
