@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"hmsgate/internal/hms"
 )
@@ -121,7 +122,9 @@ func tablesByPattern(w *work) (any, error) {
 	}
 	list := hms.Strings(names)
 	if wanted := hms.Strings(req["tblNames"]); len(wanted) > 0 {
-		list = slices.DeleteFunc(list, func(n string) bool { return !slices.Contains(wanted, n) })
+		list = slices.DeleteFunc(list, func(n string) bool {
+			return !slices.ContainsFunc(wanted, func(w string) bool { return strings.EqualFold(w, n) })
+		})
 	}
 	if len(list) == 0 {
 		return hms.Struct{"tables": []any{}}, nil
@@ -181,7 +184,7 @@ func openTxns(w *work) (any, error) {
 
 // nameFilter is how clients of 4.x ask for tables by a pattern, one call for
 // each of its alternatives (HiveMetaStoreClient.getTables; recorded).
-var nameFilter = regexp.MustCompile(`^hive_filter_field_tableName__ like "(.*)"$`)
+var nameFilter = regexp.MustCompile(`^hive_filter_field_tableName__ like "([^"]*)"$`)
 
 // tableNames are those of the tables that a filter selects: one on names is
 // applied here; a call with any other goes to the metastore as it came.
