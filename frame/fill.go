@@ -21,12 +21,22 @@ func (w *Window) fill(n int) error {
 			}
 		}
 	}
-	for {
-		lo := w.s
-		if w.keep {
-			lo = w.mark
+	if w.keep && w.r-w.mark+n > max(w.holdMax, len(w.b)) {
+		return ErrFull
+	}
+	// What is claimed to follow gets memory as it arrives, not before.
+	for have := w.w - w.r; have < n; have = w.w - w.r {
+		if err := w.read(min(n, max(BigSize, 2*have))); err != nil {
+			return err
 		}
-		if ok, err := w.room(lo, n); err != nil {
+	}
+	return nil
+}
+
+// read is fill of a part of the value, or of the whole.
+func (w *Window) read(n int) error {
+	for {
+		if ok, err := w.room(w.lo(), n); err != nil {
 			return err
 		} else if ok {
 			break
