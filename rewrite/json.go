@@ -179,15 +179,18 @@ func (s *jsonScan) text(kind Kind, node uint16) bool {
 	switch {
 	case kind == Object:
 		to, s.err = s.k.object(nil, old, node)
-	case kind < SQL && len(old) > maxName: // no name
-		return true
 	case kind == WriteIDs:
 		cut := bytes.IndexByte(old, ':')
 		if cut < 0 {
 			cut = len(old)
 		}
+		if cut > maxName { // no name
+			return true
+		}
 		to, s.err = s.k.names.Append(nil, TableFull, old[:cut])
 		to = append(to, old[cut:]...)
+	case kind < SQL && len(old) > maxName && (kind != WriteIDsMulti || len(old) > maxMulti):
+		return true
 	default:
 		to, s.err = s.k.names.Append(nil, kind, old)
 	}

@@ -153,6 +153,19 @@ func TestANameInATextThatBelongsElsewhere(t *testing.T) {
 	}
 }
 
+// Write-id lists inside a text may be as long as they are outside of one.
+func TestLongListsInJSON(t *testing.T) {
+	p, r := textPlan(t)
+	for _, n := range []int{1, maxName} {
+		ids := strings.Repeat(":1", n)
+		in := call(st{}.String(4, `{"validWriteIds":"a.t`+ids+`"}`))
+		want := call(st{}.String(4, `{"validWriteIds":"c1__a.t`+ids+`"}`))
+		if out := emit(bytes.NewReader(in), p, r, c1(true), false); out.err != nil || !bytes.Equal(out.out, want) {
+			t.Errorf("%d entries: got %.80q, %v, want the name alone changed", n, out.out, out.err)
+		}
+	}
+}
+
 func zipped(t testing.TB, s string) string {
 	t.Helper()
 	var b bytes.Buffer
