@@ -63,6 +63,7 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 	g.metrics = metrics.New(metrics.Options{Prefix: cfg.MetricsPrefix, Version: version, Held: g.budget.Used})
 	g.life, g.stop = context.WithCancel(context.Background())
 	g.locks = g.keeper()
+	g.health = g.patients()
 	for _, l := range cfg.Listeners {
 		if g.envs[l.FrontendProfile] == nil {
 			if g.envs[l.FrontendProfile], err = g.env(l.FrontendProfile); err != nil {

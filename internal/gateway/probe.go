@@ -34,21 +34,28 @@ type health struct {
 	version string
 }
 
-// probeAll starts a probe for every URI.
-func (g *Gateway) probeAll(ctx context.Context) {
+// patients are all URIs, none of them asked yet.
+func (g *Gateway) patients() []*health {
+	var out []*health
 	for i, cat := range g.table.Catalogs() {
 		for _, u := range cat.Backend().URIs() {
-			h := &health{catalog: i, uri: u}
-			g.health = append(g.health, h)
-			if p := g.cfg.Catalogs[i].Profile; p != "" && p != profiles.AutoLabel {
-				u.SetProfile(p)
-			}
-			g.probing.Add(1)
-			go func() {
-				defer g.probing.Done()
-				g.probe(ctx, h)
-			}()
+			out = append(out, &health{catalog: i, uri: u})
 		}
+	}
+	return out
+}
+
+// probeAll starts a probe for every URI.
+func (g *Gateway) probeAll(ctx context.Context) {
+	for _, h := range g.health {
+		if p := g.cfg.Catalogs[h.catalog].Profile; p != "" && p != profiles.AutoLabel {
+			h.uri.SetProfile(p)
+		}
+		g.probing.Add(1)
+		go func() {
+			defer g.probing.Done()
+			g.probe(ctx, h)
+		}()
 	}
 }
 
