@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -206,6 +207,7 @@ type preamble struct {
 type message struct {
 	bytes []byte
 	seq   int32
+	user  bool // it is set_ugi
 }
 
 // maxPreamble bounds what is remembered of one client.
@@ -215,14 +217,15 @@ var errPreamble = errors.New("the metastore did not accept the client's identity
 
 // tell replays the preamble's messages that a backend connection has not had.
 // Their answers go nowhere; an exception of a setting is the client's
-// business with the default catalog, where it saw it.
+// business with the default catalog, where it saw it. A refused identity has
+// been seen by nobody: what the client asks must not be done as somebody else.
 func (s *Session) tell(b *backend) error {
 	for ; b.told < len(s.preamble.messages); b.told++ {
 		m := s.preamble.messages[b.told]
 		if err := b.write(m.bytes); err != nil {
 			return fmt.Errorf("%w: %w", errPreamble, err)
 		}
-		if err := b.swallow(m.seq); err != nil {
+		if err := b.swallow(m); err != nil {
 			return fmt.Errorf("%w: %w", errPreamble, err)
 		}
 	}
@@ -240,8 +243,8 @@ func (b *backend) write(msg []byte) error {
 	return err
 }
 
-// swallow reads a reply and forgets it.
-func (b *backend) swallow(seq int32) error {
+// swallow reads a reply to a message of the preamble and forgets it.
+func (b *backend) swallow(m message) error {
 	b.link.until = time.Now().Add(preambleWait)
 	defer func() { b.link.until = time.Time{} }()
 	b.win.Start(maxPreamble, 0)
@@ -250,8 +253,13 @@ func (b *backend) swallow(seq int32) error {
 	if err != nil {
 		return err
 	}
-	if h.Seq != seq {
-		return fmt.Errorf("%w: sequence id %d, want %d", errReply, h.Seq, seq)
+	if h.Seq != m.seq {
+		return fmt.Errorf("%w: sequence id %d, want %d", errReply, h.Seq, m.seq)
+	}
+	if m.user {
+		if threw, err := exceptional(&b.win, h.Type); err != nil || threw {
+			return cmp.Or(err, errIdentity)
+		}
 	}
 	if err := b.win.Skip(frame.Struct, 0); err != nil {
 		return err
@@ -261,5 +269,7 @@ func (b *backend) swallow(seq int32) error {
 	}
 	return nil
 }
+
+var errIdentity = errors.New("set_ugi was answered with an exception")
 
 const preambleWait = 30 * time.Second

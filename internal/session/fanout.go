@@ -215,7 +215,7 @@ func (c *Call) Preamble(user bool, heard *route.Catalog) bool {
 		return false
 	}
 	p.user = p.user || user
-	p.messages = append(p.messages, message{msg, c.seq})
+	p.messages = append(p.messages, message{msg, c.seq, user})
 	if heard != nil {
 		if b := c.s.backs[c.s.env.indexOf(heard)]; b != nil {
 			b.told = len(p.messages)

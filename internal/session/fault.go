@@ -146,11 +146,11 @@ func (s *Session) unknown(c *Call, text string) {
 
 // unreachable answers a call of which nothing was executed.
 func (s *Session) unreachable(c *Call, err error) {
+	c.status = metrics.Error
 	if errors.Is(err, errCallerGone) || s.client.gone() {
 		c.close = true
 		return
 	}
-	c.status = metrics.Error
 	if s.env.Limits.CloseDead {
 		c.line(s.env.Log.Error()).Err(err).Msg("backend unreachable: client closed (routing.unreachable)")
 		c.close = true

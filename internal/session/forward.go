@@ -126,6 +126,11 @@ func (s *Session) send(c *Call, b *backend) (sent, again bool) {
 	o := &s.outgoing
 	*o = outgoing{b: b}
 	if err := s.emit(c, b, o); err != nil {
+		if large := (*tooLarge)(nil); errors.As(err, &large) { // measured, and nothing sent
+			c.read = true
+			s.ungathered(c, err)
+			return false, false
+		}
 		// The client broke off or sent nonsense: the backend never sees the end.
 		s.drop(c.index)
 		if errors.Is(err, frame.ErrBudget) {
@@ -159,8 +164,11 @@ func (s *Session) emit(c *Call, b *backend, o *outgoing) error {
 	size := int64(-1)
 	if b.frames != nil {
 		var err error
-		if size, err = s.walker.Measure(&s.in, p, r, names); err != nil {
+		if size, err = s.walker.Measure(&s.in, p, r, names); err != nil || o.late != nil {
 			return err
+		}
+		if size > int64(s.env.Limits.Frame) {
+			return &tooLarge{textFrameTooLarge(s.env.Limits.Frame)}
 		}
 		s.in.Rewind()
 	}
@@ -225,6 +233,9 @@ func (s *Session) unsent(c *Call, b *backend, cause error) (again bool) {
 func (s *Session) receive(c *Call, b *backend) (again bool) {
 	ok, err := s.reply(c, b)
 	if ok {
+		if s.backs[c.index] != b { // dropped
+			return false
+		}
 		if n := b.surplus(); n > 0 {
 			c.line(s.env.Log.Warn()).Int("bytes", n).Msg("backend sent more than a reply: closed")
 			s.drop(c.index)
@@ -243,6 +254,15 @@ func (s *Session) receive(c *Call, b *backend) (again bool) {
 // reply streams one reply to the client. It is ok when the client has got one,
 // or is gone itself; err tells why not.
 func (s *Session) reply(c *Call, b *backend) (ok bool, err error) {
+	ok, err = s.stream(c, b)
+	if !ok && b.win.Written() == 0 && s.oversized(c, err) {
+		s.drop(c.index)
+		return true, nil
+	}
+	return ok, err
+}
+
+func (s *Session) stream(c *Call, b *backend) (ok bool, err error) {
 	w := &b.win
 	w.Start(s.env.Limits.Reply, 0)
 	if err := s.head(c, w); err != nil {
@@ -264,7 +284,7 @@ func (s *Session) reply(c *Call, b *backend) (ok bool, err error) {
 	size := int64(-1)
 	if s.framed {
 		if size, err = s.measure(w, p, r, names); err != nil {
-			return s.unmeasured(c, err)
+			return false, err
 		}
 	}
 	w.Rewind()
@@ -288,7 +308,7 @@ func (s *Session) reply(c *Call, b *backend) (ok bool, err error) {
 	var snk *frame.SinkError
 	if errors.As(err, &snk) { // the client is gone
 		s.drop(c.index)
-		c.close = true
+		c.status, c.close = metrics.Error, true
 		return true, nil
 	}
 	return false, err
@@ -303,22 +323,27 @@ func (s *Session) head(c *Call, w *frame.Window) error {
 	if h.Type != frame.Reply && h.Type != frame.Exception || h.Seq != c.seq || !c.sentAs(h.Method) {
 		return errReply
 	}
-	if err := w.Need(1); err != nil {
-		return err
-	}
 	c.status, c.app, c.threw = metrics.OK, false, false
 	if h.Type == frame.Exception {
-		c.status, c.app, c.threw = metrics.Error, true, true
-		return nil
+		c.status, c.app = metrics.Error, true
+	}
+	c.threw, err = exceptional(w, h.Type)
+	return err
+}
+
+// exceptional says whether a reply whose header has been read is an exception:
+// an application's, or one that the method declares, which is any field but 0.
+func exceptional(w *frame.Window, t frame.MessageType) (bool, error) {
+	if err := w.Need(1); err != nil || t == frame.Exception {
+		return err == nil, err
 	}
 	if w.Bytes()[0] == frame.Stop {
-		return nil
+		return false, nil
 	}
 	if err := w.Need(3); err != nil {
-		return err
+		return false, err
 	}
-	c.threw = w.Bytes()[1] != 0 || w.Bytes()[2] != 0 // field 0 is success
-	return nil
+	return w.Bytes()[1] != 0 || w.Bytes()[2] != 0, nil
 }
 
 // measure reads a reply whole and counts what it will be for the client.
@@ -327,8 +352,10 @@ func (s *Session) measure(w *frame.Window, p *rewrite.Plan, r rewrite.RootID, na
 	if err := w.Skip(frame.Struct, 0); err != nil {
 		return 0, err
 	}
-	w.Rewind()
-	n, err := s.walker.Measure(w, p, r, names)
+	n, err := w.Pos(), error(nil)
+	if w.Rewind(); names != nil || !p.Plain(r) {
+		n, err = s.walker.Measure(w, p, r, names)
+	}
 	if err == nil && n > int64(s.env.Limits.Frame) {
 		err = frame.ErrFull
 	}
@@ -336,30 +363,32 @@ func (s *Session) measure(w *frame.Window, p *rewrite.Plan, r rewrite.RootID, na
 	return n, err
 }
 
-// unmeasured answers when a reply does not fit a frame. The backend's rest of
-// it is not worth reading.
-func (s *Session) unmeasured(c *Call, err error) (bool, error) {
+// oversized answers when a reply breaks one of our limits, of which the client
+// has got nothing yet. It is no fault of the backend's, and would be as large
+// if asked for once more; the rest of it is not worth reading.
+func (s *Session) oversized(c *Call, err error) bool {
+	var text string
 	switch {
 	case errors.Is(err, frame.ErrFull):
-		s.drop(c.index)
-		text := textReplyTooLarge(c.Method(), s.env.Limits.Frame)
-		if c.writes() {
-			s.unknown(c, text)
-		} else {
-			s.refuse(c, &route.Refusal{Exception: route.Meta, Reason: "too_large", Text: text})
-		}
-		return true, nil
+		text = textReplyTooLarge(c.Method(), "frame limit", int64(s.env.Limits.Frame), "limits.frame-bytes")
+	case errors.Is(err, frame.ErrTooLong) && s.env.Limits.Reply > 0:
+		text = textReplyTooLarge(c.Method(), "limit", s.env.Limits.Reply, "limits.reply-bytes")
 	case errors.Is(err, frame.ErrBudget):
-		s.drop(c.index)
-		text := textBusy("memory for held replies is used up (limits.held-total)")
 		if c.writes() {
 			s.unknown(c, textUnknown(c.Method(), c.cat.Name))
 		} else {
-			s.fault(c, frame.InternalError, text)
+			s.fault(c, frame.InternalError, textBusy("memory for held replies is used up (limits.held-total)"))
 		}
-		return true, nil
+		return true
+	default:
+		return false
 	}
-	return false, err
+	if c.writes() {
+		s.unknown(c, textUnread(text))
+	} else {
+		s.refuse(c, &route.Refusal{Exception: route.Meta, Reason: "too_large", Text: text})
+	}
+	return true
 }
 
 // lost handles a reply that did not come, or not to its end. It is the fault

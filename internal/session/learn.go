@@ -103,6 +103,7 @@ func (s *Session) unserved(c *Call, b *backend, w *frame.Window) (answered bool,
 		}
 		if br := c.way.m.Bridge; br != nil && br.Never == "" && !c.way.m.Missing && c.whole {
 			w.Release()
+			c.status, c.app, c.threw = metrics.OK, false, false // of another way, if that answers
 			return false, errLearned
 		}
 	}

@@ -68,8 +68,10 @@ func (s *Session) unprogrammed(c *Call, err error) (again bool) {
 	took := s.env.Targets[c.index].Timeout
 	switch {
 	case kind == "timeout" && c.writes():
+		c.close = true // as in lost
 		s.unknown(c, textTimeoutWrite(c.Method(), c.cat.Name, took))
 	case kind == "timeout":
+		c.close = true
 		s.fault(c, frame.InternalError, textTimeout(c.Method(), c.cat.Name, took))
 	case c.writes() && c.sent > 0:
 		s.unknown(c, textUnknown(c.Method(), c.cat.Name))
@@ -161,8 +163,8 @@ func (c *Call) Outward(msg []byte) error {
 		return err
 	}
 	if s.framed && out.Len() > s.env.Limits.Frame {
-		_, err := s.unmeasured(c, frame.ErrFull)
-		return err
+		s.oversized(c, frame.ErrFull)
+		return nil
 	}
 	c.Raw(out.Bytes())
 	return nil

@@ -16,6 +16,11 @@ func (s *Session) local(c *Call, msg []byte) {
 		return
 	}
 	c.done = true
+	if s.framed && len(msg) > s.env.Limits.Frame { // a merged list
+		c.status = metrics.Error
+		msg = frame.AppendFault(msg[:0], c.Method(), c.seq, frame.InternalError,
+			textReplyTooLarge(c.Method(), "frame limit", int64(s.env.Limits.Frame), "limits.frame-bytes"))
+	}
 	if s.framed {
 		n := len(msg)
 		msg = append(msg, 0, 0, 0, 0)

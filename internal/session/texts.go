@@ -68,9 +68,14 @@ func textShareTooLarge(method, catalog string) string {
 		catalog, method)
 }
 
-// textReplyTooLarge: a reply that must be held for its frame's length.
-func textReplyTooLarge(method string, limit int) string {
-	return fmt.Sprintf("the reply to %s is larger than the frame limit of %d bytes (limits.frame-bytes)", method, limit)
+// textReplyTooLarge: a reply that breaks one of our limits.
+func textReplyTooLarge(method, what string, limit int64, key string) string {
+	return fmt.Sprintf("the reply to %s is larger than the %s of %d bytes (%s)", method, what, limit, key)
+}
+
+// textUnread: the same for a write, which has been executed or refused.
+func textUnread(tooLarge string) string {
+	return "outcome unknown: " + tooLarge + "; look at the object before repeating the operation"
 }
 
 // textNever is what a real metastore says of a method it does not have

@@ -119,6 +119,18 @@ func AnswerPart(result []byte, n int) Step {
 	}}
 }
 
+// AnswerUnread replies to the last call, of which the client is to leave a part
+// unread, and ends the script.
+func AnswerUnread(result []byte) Step {
+	return Step{"answer unread", func(p *peer) error {
+		p.over = true
+		if p.reply(Reply(p.last.Method, p.last.Seq, result)) == nil {
+			return errors.New("the reply was read to its end")
+		}
+		return nil
+	}}
+}
+
 // Serve answers calls until the client leaves. A nil answer closes the
 // connection, an empty one is none at all (one-way calls); others are whole
 // messages. The function may be called from several connections at a time.
