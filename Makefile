@@ -15,7 +15,7 @@ build:
 demo: build
 	bin/hmsgate demo
 
-# While working: no Java, no race detector, under 90 seconds.
+# While working: no Java, no race detector, at most 90 seconds a package.
 test-fast:
 	$(GO) test -short -timeout 90s ./...
 
@@ -51,4 +51,4 @@ bench-soak: build
 	bin/bench soak -gateway bin/hmsgate
 
 clean:
-	rm -rf bin bench/out
+	rm -rf bin

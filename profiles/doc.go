@@ -2,8 +2,9 @@
 // (inventories), what the gateway does with it (rules and rows), and compiles
 // both into the plans that package rewrite runs.
 //
-// It owns every method, struct and field name: outside this package nothing
-// but the in-memory metastore and tests spells one. It does not know catalogs,
+// It owns every method's name: outside this package nothing but the in-memory
+// metastore and tests spells one. Fields are spelled only where replies are
+// made (packages answer, locks, hms). It does not know catalogs,
 // sessions or bytes on the wire; routing is package route's, walking is
 // package rewrite's, and answers are named here but given elsewhere.
 //

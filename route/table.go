@@ -47,7 +47,7 @@ type Catalog struct {
 func (c *Catalog) Backend() *Backend { return c.backend }
 
 // Table is the immutable answer to "whose name is this". It is safe for
-// concurrent use; a reload makes a new one.
+// concurrent use; another configuration is another Table.
 type Table struct {
 	cfg      Config
 	catalogs []*Catalog // configured order

@@ -11,8 +11,7 @@ import (
 // version is set by the linker (make build).
 var version = "dev"
 
-// Exit codes: 1 for what went wrong, 2 for a command line or configuration
-// that cannot work.
+// Exit codes (doc.go).
 const (
 	exitFailed = 1
 	exitUsage  = 2

@@ -7,8 +7,8 @@
 //
 // It does not own the HTTP listener (package admin), nor decide what a call's status is (package session).
 //
-// A Registry lives as long as the process. A Table is the view of one configuration on it: made at start and at
-// each reload, it finds the counters of a call by two indexes, without a label search, and counts without an
+// A Registry lives as long as the process. A Table is the view of one configuration on it: made with
+// the configuration, it finds the counters of a call by two indexes, without a label search, and counts without an
 // allocation:
 //
 //	reg := metrics.New(metrics.Options{Version: "1.0"})

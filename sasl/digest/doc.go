@@ -19,7 +19,7 @@
 //
 // Ciphers: 3des and rc4. Java clients take the first of "3des,rc4" they like,
 // which is 3des; it is slow by nature. Best of several runs, 64 KiB tokens,
-// 2 vCPU under load: auth-int 650 MB/s, rc4 240 MB/s, 3des 21 MB/s. A site
+// two shared cores, November 2026: auth-int 650 MB/s, rc4 240 MB/s, 3des 21 MB/s. A site
 // that wants privacy is better off with TLS. des, rc4-56 and rc4-40 are not
 // offered and not taken. Under Go's strict FIPS mode MD5 is not to be had:
 // Available says so, and a listener must not start.

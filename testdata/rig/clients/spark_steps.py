@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Spark SQL with Hive support on a remote metastore: databases, partitioned tables, views, statistics, Iceberg."""
-import logging, os, re, shutil, socket, sys, tempfile
+import atexit, logging, os, re, shutil, socket, sys, tempfile
 from urllib.parse import urlparse
 
 from steps import Run
@@ -29,6 +29,7 @@ os.dup2(2, 1)
 from pyspark.sql import SparkSession  # noqa: E402
 
 tmp = tempfile.mkdtemp(prefix="hmsgate-spark-")
+atexit.register(shutil.rmtree, tmp, ignore_errors=True)
 os.chdir(tmp)
 b = (SparkSession.builder.master("local[2]").appName("rig").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
      .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
@@ -185,4 +186,3 @@ step("drop_database_cascade", lambda: q("DROP DATABASE {db2} CASCADE"))
 step("drop_database", lambda: q("DROP DATABASE {db} CASCADE"))
 r.end()
 s.stop()
-shutil.rmtree(tmp, ignore_errors=True)
