@@ -305,7 +305,7 @@ func TestTooManySettings(t *testing.T) {
 		if n == 20 {
 			t.Fatal("20 settings of 10 KB each were accepted")
 		}
-		if _, err := c.try("setMetaConf", hms.Struct{"key": "metastore.partition.name.whitelist.pattern", "value": value}); err != nil {
+		if _, err := c.try("setMetaConf", hms.Struct{"key": "metastore.partition.name.whitelist.pattern", "value": fmt.Sprint(n, value)}); err != nil {
 			break
 		}
 	}

@@ -1,11 +1,13 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -230,6 +232,31 @@ func (s *Session) tell(b *backend) error {
 		}
 	}
 	return nil
+}
+
+// untell takes an earlier message that says the same out of the preamble: what
+// a long-lived client sets again and again is told once, as late as it was
+// last said.
+func (s *Session) untell(m message) {
+	p := &s.preamble
+	i := slices.IndexFunc(p.messages, m.says)
+	if i < 0 {
+		return
+	}
+	p.size -= len(p.messages[i].bytes)
+	p.messages = slices.Delete(p.messages, i, i+1)
+	for _, b := range s.backs {
+		if b != nil && b.told > i {
+			b.told--
+		}
+	}
+}
+
+// says is whether two calls differ in nothing but their sequence ids.
+func (m message) says(o message) bool {
+	seq := 8 + int(be.Uint32(m.bytes[4:])) // version, length of the name, the name
+	return len(m.bytes) == len(o.bytes) && bytes.Equal(m.bytes[:seq], o.bytes[:seq]) &&
+		bytes.Equal(m.bytes[seq+4:], o.bytes[seq+4:])
 }
 
 // write sends a whole message.

@@ -210,12 +210,13 @@ func (c *Call) Refuse(r *route.Refusal) { c.s.refuse(c, r) }
 // now; nil for none. False means that the client has told too much.
 func (c *Call) Preamble(user bool, heard *route.Catalog) bool {
 	p := &c.s.preamble
-	msg := c.Message()
-	if p.size += len(msg); p.size > maxPreamble {
+	m := message{c.Message(), c.seq, user}
+	c.s.untell(m)
+	if p.size += len(m.bytes); p.size > maxPreamble {
 		return false
 	}
 	p.user = p.user || user
-	p.messages = append(p.messages, message{msg, c.seq, user})
+	p.messages = append(p.messages, m)
 	if heard != nil {
 		if b := c.s.backs[c.s.env.indexOf(heard)]; b != nil {
 			b.told = len(p.messages)

@@ -1,7 +1,10 @@
 package session
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,5 +127,40 @@ func TestClientLeavesMidReply(t *testing.T) {
 	until(t, "the session's end", func() bool { return r.clients() == 0 })
 	if log := r.log.String(); strings.Contains(log, "more than a reply") || strings.Contains(log, `"status":"ok"`) {
 		t.Errorf("log:\n%s", log)
+	}
+}
+
+// What a client sets again and again is remembered once, in the order in which
+// it was last said.
+func TestPreambleIsBounded(t *testing.T) {
+	b := served(t, false, void)
+	r := newRig(t, table(t, b.Addr()), false)
+	set := func(seq int32, v string) []byte {
+		return wiretest.Call("setMetaConf", seq, wiretest.Struct(nil).String(1, "key").String(2, v).Stop())
+	}
+	r.env.methods["setMetaConf"].answer = func(c *Call) error {
+		if !c.Preamble(false, nil) {
+			return errors.New("told too much")
+		}
+		c.Reply(func(dst []byte) []byte { return append(dst, frame.Stop) })
+		return nil
+	}
+	c := r.dial(false)
+	for i := range int32(2000) {
+		c.call(set(i, []string{"a", strings.Repeat("b", 100)}[i%2]))
+	}
+	c.call(set(2000, "a"))
+	c.call(getTable(2001, "sales", "t"))
+	var told []string
+	for _, m := range b.Calls() {
+		told = append(told, fmt.Sprintf("%s %d", m.Method, m.Seq))
+	}
+	if want := []string{"setMetaConf 1999", "setMetaConf 2000", "get_table 2001"}; !slices.Equal(told, want) {
+		t.Errorf("the backend heard %q, want %q", told, want)
+	}
+	c.call(set(2002, strings.Repeat("b", 100)))
+	c.call(getTable(2003, "sales", "t"))
+	if calls := b.Calls(); len(calls) != 5 || calls[3].Seq != 2002 {
+		t.Errorf("after one more setting the backend has had %d calls, want 5", len(calls))
 	}
 }
