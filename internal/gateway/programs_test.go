@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,6 +68,52 @@ func TestProgramIsBegunOnceMore(t *testing.T) {
 				t.Errorf("closed %d times: got %v, want %q", closes, err, want)
 			}
 		}
+	}
+}
+
+// The metastore that answers then may be of another version: the call goes the
+// way that leads there.
+func TestProgramIsBegunAtAnotherVersion(t *testing.T) {
+	said := func(m wiretest.Message, version string) []byte {
+		switch m.Method {
+		case "getVersion", "getStatus", "get_catalogs":
+			return wiretest.Reply(m.Method, m.Seq, wiretest.Struct(nil).String(0, version).Stop())
+		case "get_all_materialized_view_objects_for_rewriting":
+			return wiretest.Exception(m.Method, m.Seq, 1, "Invalid method name")
+		}
+		return nil
+	}
+	var old *wiretest.Backend
+	old = wiretest.NewBackend(t).Others(wiretest.Serve(func(m wiretest.Message) []byte {
+		if b := said(m, "3.0"); b != nil {
+			return b
+		}
+		if m.Method == "get_not_null_constraints" {
+			old.Refuse()
+			return nil
+		}
+		return noConstraints(m)
+	}))
+	young := wiretest.NewBackend(t).Others(wiretest.Serve(func(m wiretest.Message) []byte {
+		if b := said(m, "4.1.0"); b != nil {
+			return b
+		}
+		return wiretest.Reply(m.Method, m.Seq, wiretest.Struct(nil).Struct(0, wiretest.Struct(nil).Struct(1, []byte{wiretest.WireStop}).Stop()).Stop())
+	}))
+	g := sweepGateway(t, fmt.Sprintf("listen: 127.0.0.1:0\nrouting.default-catalog: hdp\ncatalog:\n"+
+		"  hdp: {uris: [thrift://%s, thrift://%s]}\n", old.Addr(), young.Addr()), nil)
+	c := sweepDial(t, g.Addr().String(), sweepLoad(t, "apache-4.1.0"), false)
+	if _, err := c.Call(t.Context(), "get_all_table_constraints", constraintsOf); err != nil {
+		t.Error(err)
+	}
+	var heard []string
+	for _, m := range young.Calls() {
+		if said(m, "") == nil {
+			heard = append(heard, m.Method)
+		}
+	}
+	if want := []string{"get_all_table_constraints"}; !slices.Equal(heard, want) {
+		t.Errorf("the other metastore heard %q, want %q", heard, want)
 	}
 }
 

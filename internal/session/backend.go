@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -224,10 +223,7 @@ var errPreamble = errors.New("the metastore did not accept the client's identity
 func (s *Session) tell(b *backend) error {
 	for ; b.told < len(s.preamble.messages); b.told++ {
 		m := s.preamble.messages[b.told]
-		if err := b.write(m.bytes); err != nil {
-			return fmt.Errorf("%w: %w", errPreamble, err)
-		}
-		if err := b.swallow(m); err != nil {
+		if err := s.introduce(b, m); err != nil {
 			return fmt.Errorf("%w: %w", errPreamble, err)
 		}
 	}
@@ -252,9 +248,11 @@ func (s *Session) untell(m message) {
 	}
 }
 
+func (m message) method() []byte { return m.bytes[8 : 8+be.Uint32(m.bytes[4:])] }
+
 // says is whether two calls differ in nothing but their sequence ids.
 func (m message) says(o message) bool {
-	seq := 8 + int(be.Uint32(m.bytes[4:])) // version, length of the name, the name
+	seq := 8 + len(m.method()) // version, length of the name, the name
 	return len(m.bytes) == len(o.bytes) && bytes.Equal(m.bytes[:seq], o.bytes[:seq]) &&
 		bytes.Equal(m.bytes[seq+4:], o.bytes[seq+4:])
 }
@@ -270,29 +268,17 @@ func (b *backend) write(msg []byte) error {
 	return err
 }
 
-// swallow reads a reply to a message of the preamble and forgets it.
-func (b *backend) swallow(m message) error {
+// introduce tells b a message of the preamble and forgets the reply.
+func (s *Session) introduce(b *backend, m message) error {
 	b.link.until = time.Now().Add(preambleWait)
 	defer func() { b.link.until = time.Time{} }()
-	b.win.Start(maxPreamble, 0)
 	defer b.win.Release()
-	h, err := b.win.Header(false)
-	if err != nil {
+	mine := Call{s: s, name: m.method(), seq: m.seq}
+	if err := mine.exchange(b, m.bytes); err != nil {
 		return err
 	}
-	if h.Seq != m.seq {
-		return fmt.Errorf("%w: sequence id %d, want %d", errReply, h.Seq, m.seq)
-	}
-	if m.user {
-		if threw, err := exceptional(&b.win, h.Type); err != nil || threw {
-			return cmp.Or(err, errIdentity)
-		}
-	}
-	if err := b.win.Skip(frame.Struct, 0); err != nil {
-		return err
-	}
-	if n := b.surplus(); n > 0 {
-		return fmt.Errorf("%w: %d bytes behind it", errReply, n)
+	if m.user && mine.threw {
+		return errIdentity
 	}
 	return nil
 }

@@ -98,7 +98,8 @@ func (s *Session) shown(c *Call) {
 }
 
 // choose decides how the call travels to b. It answers false when the client
-// has got its answer already, or cannot get any.
+// has got its answer already, or cannot get any; when the connection is gone
+// after a true one, the call is to be routed again.
 func (s *Session) choose(c *Call, b *backend) bool {
 	if c.m == nil {
 		return true
@@ -134,8 +135,7 @@ func (s *Session) bridged(c *Call, b *backend, br *profiles.Bridge) bool {
 		if here, ok := s.wholeAt(c, b); !here {
 			return ok
 		}
-		s.program(c, b, br.Program.Name)
-		return false
+		return s.program(c, b, br.Program.Name)
 	}
 	for i := range br.Candidates {
 		c.way.as = &br.Candidates[i]
@@ -176,8 +176,7 @@ func (s *Session) guarded(c *Call, b *backend, p *profiles.Program) bool {
 	if err != nil || s.walker.Guards == 0 {
 		return true
 	}
-	s.program(c, b, p.Name)
-	return false
+	return s.program(c, b, p.Name)
 }
 
 // missed is the refusal of a call whose emission met a guard: something in it

@@ -101,36 +101,16 @@ func (c *Call) askOnce(a *Asked, index int, until time.Time) ([]byte, error) {
 	if err := transform(k, c.s.in.Kept(), p, r, call, out); err != nil {
 		return nil, err
 	}
-	if err := b.write(out.Bytes()); err != nil {
-		return nil, err
-	}
-	w := &b.win
-	w.Start(c.s.env.Limits.Reply, c.s.env.Limits.HeldCall)
 	mine := Call{s: c.s, m: c.m, seq: c.seq}
-	if err := c.s.head(&mine, w); err != nil {
+	if err := mine.exchange(b, out.Bytes()); err != nil {
 		return nil, err
 	}
-	if err := w.Skip(frame.Struct, 0); err != nil {
-		return nil, err
-	}
-	if n := b.surplus(); n > 0 {
-		return nil, fmt.Errorf("%w: %d bytes behind it", errReply, n)
-	}
-	p, r = mine.replyPlan()
-	w.Rewind()
-	back := &held{s: c.s}
-	w.Emit(back, true)
-	if mine.app {
-		reply = nil
-	}
-	if err := k.Emit(w, p, r, reply); err != nil {
-		return nil, err
-	}
-	if err := w.End(); err != nil {
+	msg, err := mine.exchanged(b, k, reply)
+	if err != nil {
 		return nil, err
 	}
 	b.done(time.Now())
-	return back.Bytes(), nil
+	return msg, nil
 }
 
 // held collects a message, in memory of the budget until the call ends.

@@ -323,27 +323,22 @@ func (s *Session) head(c *Call, w *frame.Window) error {
 	if h.Type != frame.Reply && h.Type != frame.Exception || h.Seq != c.seq || !c.sentAs(h.Method) {
 		return errReply
 	}
+	if err := w.Need(1); err != nil {
+		return err
+	}
 	c.status, c.app, c.threw = metrics.OK, false, false
 	if h.Type == frame.Exception {
-		c.status, c.app = metrics.Error, true
-	}
-	c.threw, err = exceptional(w, h.Type)
-	return err
-}
-
-// exceptional says whether a reply whose header has been read is an exception:
-// an application's, or one that the method declares, which is any field but 0.
-func exceptional(w *frame.Window, t frame.MessageType) (bool, error) {
-	if err := w.Need(1); err != nil || t == frame.Exception {
-		return err == nil, err
+		c.status, c.app, c.threw = metrics.Error, true, true
+		return nil
 	}
 	if w.Bytes()[0] == frame.Stop {
-		return false, nil
+		return nil
 	}
 	if err := w.Need(3); err != nil {
-		return false, err
+		return err
 	}
-	return w.Bytes()[1] != 0 || w.Bytes()[2] != 0, nil
+	c.threw = w.Bytes()[1] != 0 || w.Bytes()[2] != 0 // field 0 is success
+	return nil
 }
 
 // measure reads a reply whole and counts what it will be for the client.

@@ -40,7 +40,7 @@ func (c *Call) Other(o *Other) ([]byte, error) {
 		return nil, err
 	}
 	b.link.until = until
-	reply, err := c.exchange(o, b)
+	reply, err := c.otherOn(b, o)
 	var r *route.Refusal
 	switch {
 	case errors.As(err, &r):
@@ -53,7 +53,7 @@ func (c *Call) Other(o *Other) ([]byte, error) {
 	return reply, nil
 }
 
-func (c *Call) exchange(o *Other, b *backend) ([]byte, error) {
+func (c *Call) otherOn(b *backend, o *Other) ([]byte, error) {
 	s := c.s
 	mine := Call{s: s, m: s.env.methods[o.Method], cat: o.Catalog, seq: c.seq}
 	if mine.m == nil {
@@ -75,32 +75,10 @@ func (c *Call) exchange(o *Other, b *backend) ([]byte, error) {
 			return nil, r
 		}
 	}
-	if err := b.write(out.Bytes()); err != nil {
+	if err := mine.exchange(b, out.Bytes()); err != nil {
 		return nil, err
 	}
-	w := &b.win
-	w.Start(s.env.Limits.Reply, s.env.Limits.HeldCall)
-	if err := s.head(&mine, w); err != nil {
-		return nil, err
-	}
-	if err := w.Skip(frame.Struct, 0); err != nil {
-		return nil, err
-	}
-	if n := b.surplus(); n > 0 {
-		return nil, fmt.Errorf("%w: %d bytes behind it", errReply, n)
-	}
-	plan, root := mine.replyPlan()
-	if mine.app {
-		names = nil
-	}
-	w.Rewind()
-	back := &held{s: s}
-	w.Emit(back, true)
-	if err := k.Emit(w, plan, root, names); err != nil {
-		return nil, err
-	}
-	err := w.End()
-	return back.Bytes(), err
+	return mine.exchanged(b, k, names)
 }
 
 // Failed answers the call when Other gave no reply.

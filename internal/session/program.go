@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"hmsgate/frame"
@@ -18,31 +17,23 @@ type AskError struct{ Err error }
 func (e *AskError) Error() string { return "no answer: " + e.Err.Error() }
 func (e *AskError) Unwrap() error { return e.Err }
 
-// program serves the whole call by several calls on this client's connection to b. A
-// read whose backend gave no answer is begun once more on a fresh connection.
-func (s *Session) program(c *Call, b *backend, name string) {
+// program serves the whole call by several calls on this client's connection
+// to b. A read whose backend gave no answer goes again, by whatever way leads
+// to the metastore that then answers.
+func (s *Session) program(c *Call, b *backend, name string) (again bool) {
 	p := s.env.programs[name]
 	if p == nil {
 		s.refuse(c, &route.Refusal{Exception: route.UnknownMethod, Reason: route.UnknownCall, Text: textNever(c.Method())})
-		return
+		return false
 	}
-	for {
-		c.at, c.sent = b, 0
-		err := p(c)
-		c.at = nil
-		if err == nil {
-			return
-		}
-		if !s.unprogrammed(c, err) {
-			return
-		}
-		c.tries++
-		if b, err = s.backend(c.cat, c.index, c.until); err != nil {
-			s.unreachable(c, err)
-			return
-		}
-		b.link.until = c.until
+	c.at, c.sent = b, 0
+	err := p(c)
+	c.at = nil
+	if err == nil || !s.unprogrammed(c, err) {
+		return false
 	}
+	c.tries++
+	return true
 }
 
 // unprogrammed answers a call whose program failed and says whether it is to
@@ -121,28 +112,15 @@ func (c *Call) Ask(msg []byte, method string) ([]byte, error) {
 	return reply, nil
 }
 
+// askAs is the exchange of Ask, as it came.
 func (c *Call) askAs(b *backend, msg []byte, method string) ([]byte, error) {
-	if err := b.write(msg); err != nil {
+	mine := Call{s: c.s, name: []byte(method), seq: c.seq}
+	if err := mine.exchange(b, msg); err != nil {
 		return nil, err
-	}
-	w := &b.win
-	w.Start(c.s.env.Limits.Reply, c.s.env.Limits.HeldCall)
-	h, err := w.Header(false)
-	if err != nil {
-		return nil, err
-	}
-	if h.Type != frame.Reply && h.Type != frame.Exception || h.Seq != c.seq || string(h.Method) != method {
-		return nil, errReply
-	}
-	if err := w.Skip(frame.Struct, 0); err != nil {
-		return nil, err
-	}
-	if n := b.surplus(); n > 0 {
-		return nil, fmt.Errorf("%w: %d bytes behind it", errReply, n)
 	}
 	out := &held{s: c.s}
-	_, err = out.Write(w.Kept())
-	w.Release()
+	_, err := out.Write(b.win.Kept())
+	b.win.Release()
 	return out.Bytes(), err
 }
 

@@ -93,6 +93,9 @@ func (b *Backend) Calls() []Message {
 	return append([]Message(nil), b.calls...)
 }
 
+// Refuse makes further connects fail; the connections there are go on.
+func (b *Backend) Refuse() { b.ln.Close() }
+
 // Close ends the listener and all connections, waits for their scripts and
 // reports what they complained of. NewBackend arranges for it.
 func (b *Backend) Close() {
