@@ -40,7 +40,8 @@ func (k *Walker) Gather(w *frame.Window, p *Plan, r RootID, f *Facts) error {
 
 // Emit walks the whole message from its header, which the window stands at,
 // and edits it on its way to the window's sink. names may be nil: then names
-// and ids are the same on both sides. The last bytes stay in the window until
+// and ids are the same on both sides and filters keep all; a plan with Split
+// cannot do without. The last bytes stay in the window until
 // its End, so that the message can still be cut.
 func (k *Walker) Emit(w *frame.Window, p *Plan, r RootID, names Names) error {
 	k.w, k.p, k.names, k.facts = w, p, names, nil
