@@ -65,6 +65,11 @@ func TestMirrorIsHidden(t *testing.T) {
 			t.Errorf("show_locks %v: got %v, want the primary alone", req, v)
 		}
 	}
+	f.apache.direct(t).lock(waiting, 0, part(exclusive, "sales", "orders", opUnset))
+	v := c.must("show_locks", hms.Struct{"rqst": hms.Struct{"dbname": "apache__sales"}}).(hms.Struct).Structs("locks")
+	if len(v) != 2 || v[0]["state"] != waiting || v[0].Int("blockedByExtId") != id {
+		t.Errorf("show_locks: got %v, want a lock that waits for the primary %d", v, id)
+	}
 }
 
 // A mirror that cannot be taken fails the request, and nothing stays.

@@ -19,7 +19,7 @@ import (
 // alone, which is the default one where no catalog is named.
 //
 //	ShowLocksRequest  1 dbname  2 tablename, also "db.table"  6 catname
-//	element           2 dbname  13 agentInfo
+//	element           1 lockid  2 dbname  13 agentInfo  14 blockedByExtId
 func (s *set) showLocks(c *session.Call) error {
 	cat, ref := c.Names().Route(c.Row())
 	if ref != nil {
@@ -46,7 +46,9 @@ func (s *set) showLocks(c *session.Call) error {
 		if done {
 			return nil
 		}
-		lines = slices.DeleteFunc(own, func(e []byte) bool { return locks.IsMark(elementText(e, 13)) })
+		if lines, err = unmirrored(own); err != nil {
+			return err
+		}
 	}
 	if len(place.DB) == 0 {
 		return s.replyLocks(c, lines)
@@ -96,12 +98,30 @@ func shownAs(args, req fields, name []byte) []byte {
 	return slices.Clone(args).set(frame.Struct, 1, req.appendTo(nil)).appendTo(nil)
 }
 
-func elementText(e []byte, id int16) string {
-	fs, err := splitStruct(e)
-	if err != nil {
-		return ""
+// unmirrored leaves the mirrors out. What one of them keeps waiting waits for
+// its primary, which the client can look at.
+func unmirrored(list [][]byte) ([][]byte, error) {
+	seen := make([]fields, 0, len(list))
+	primary := map[int64]int64{} // by mirror
+	for _, e := range list {
+		fs, err := splitStruct(e)
+		if err != nil {
+			return nil, err
+		}
+		if agent := string(fs.text(13)); !locks.IsMark(agent) {
+			seen = append(seen, fs)
+		} else if id, ok := locks.PrimaryOf(agent); ok {
+			primary[fs.i64(1)] = id
+		}
 	}
-	return string(fs.text(id))
+	list = list[:0]
+	for _, fs := range seen {
+		if id, ok := primary[fs.i64(14)]; ok {
+			fs = fs.set(frame.I64, 14, be.AppendUint64(nil, uint64(id)))
+		}
+		list = append(list, fs.appendTo(nil))
+	}
+	return list, nil
 }
 
 var errNoLocks = errors.New("the reply is no list of locks")

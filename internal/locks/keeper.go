@@ -305,6 +305,12 @@ func (k *Keeper) Mark(id, txn int64) string {
 	return mark + k.o.Instance + "/" + strconv.FormatInt(id, 10) + "/" + strconv.FormatInt(txn, 10)
 }
 
+// PrimaryOf is the primary of the mirror with an agentInfo.
+func PrimaryOf(agent string) (id int64, ok bool) {
+	_, id, _, ok = readMark(agent)
+	return id, ok
+}
+
 // readMark takes a mark apart.
 func readMark(agent string) (instance string, id, txn int64, ok bool) {
 	f := strings.Split(agent, "/")
