@@ -223,7 +223,7 @@ var errPreamble = errors.New("the metastore did not accept the client's identity
 func (s *Session) tell(b *backend) error {
 	for ; b.told < len(s.preamble.messages); b.told++ {
 		m := s.preamble.messages[b.told]
-		if err := s.introduce(b, m); err != nil {
+		if err := s.tellOne(b, m); err != nil {
 			return fmt.Errorf("%w: %w", errPreamble, err)
 		}
 	}
@@ -268,8 +268,8 @@ func (b *backend) write(msg []byte) error {
 	return err
 }
 
-// introduce tells b a message of the preamble and forgets the reply.
-func (s *Session) introduce(b *backend, m message) error {
+// tellOne tells b a message of the preamble and forgets the reply.
+func (s *Session) tellOne(b *backend, m message) error {
 	b.link.until = time.Now().Add(preambleWait)
 	defer func() { b.link.until = time.Time{} }()
 	defer b.win.Release()
