@@ -5,11 +5,26 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -s -w -X main.version=$(VERSION)
 GATES   := ./rewrite ./internal/session
 
-.PHONY: build demo test-fast check test race fuzz lint bench bench-gate bench-soak clean
+# Packages want a version that begins with a digit.
+PACKAGE_VERSION ?= $(if $(filter v%,$(VERSION)),$(patsubst v%,%,$(VERSION)),0.0.0~$(VERSION))
+NFPM    := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
+
+.PHONY: build binaries packages demo test-fast check test race fuzz lint bench bench-gate bench-soak clean
 
 # One static binary; after "go mod download" it needs no network.
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/hmsgate ./cmd/hmsgate
+
+# The same for both processors that packages are made for.
+binaries:
+	for a in amd64 arm64; do CGO_ENABLED=0 GOOS=linux GOARCH=$$a $(GO) build -trimpath -buildvcs=false \
+		-ldflags '$(LDFLAGS)' -o bin/linux-$$a/hmsgate ./cmd/hmsgate || exit 1; done
+
+# deb and rpm for both, in bin/packages. Needs the module proxy for nfpm.
+packages: binaries
+	mkdir -p bin/packages
+	for a in amd64 arm64; do for p in deb rpm; do ARCH=$$a PACKAGE_VERSION='$(PACKAGE_VERSION)' $(GO) run $(NFPM) package \
+		-f packaging/nfpm.yaml -p $$p -t bin/packages/ || exit 1; done; done
 
 # Two in-memory metastores behind one port, a tour, and then it stays up for your own client.
 demo: build

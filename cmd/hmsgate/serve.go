@@ -99,7 +99,8 @@ func terminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// serve runs g until a signal, then drains it.
+// serve runs g until a signal, then drains it, and tells the service manager
+// of both.
 func serve(g *gateway.Gateway) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
@@ -107,7 +108,12 @@ func serve(g *gateway.Gateway) error {
 	if err := g.Start(); err != nil {
 		return err
 	}
+	if err := notify("READY=1"); err != nil {
+		g.Close()
+		return fmt.Errorf("service manager: %w", err)
+	}
 	<-signals
+	_ = notify("STOPPING=1") // it sees that for itself
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan error, 1)
