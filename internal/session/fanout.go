@@ -79,9 +79,7 @@ func (c *Call) ask(a *Asked, until time.Time) (msg []byte, err error) {
 			return msg, nil
 		}
 		c.s.drop(index)
-		again := try == 0 && c.m.Replay && !errors.Is(err, errTimeout) && !errors.Is(err, errCallerGone)
-		var dial *route.DialError
-		if !again || errors.As(err, &dial) {
+		if try > 0 || !c.m.repeats(err) {
 			c.line(c.s.env.Log.Error()).Str("catalog", a.Catalog.Name).Err(err).Msg("no share of a merged answer")
 			return nil, err
 		}

@@ -24,7 +24,8 @@ type Other struct {
 
 // Other sends a call over this client's connection to a catalog and gives its
 // whole reply in the client's interface. A *route.Refusal says that the
-// backend's version would lose something of it. It is sent once.
+// backend's version would lose something of it. Like any read, one that may be
+// repeated is sent once more when no answer came.
 func (c *Call) Other(o *Other) ([]byte, error) {
 	s := c.s
 	index := s.env.indexOf(o.Catalog)
@@ -35,22 +36,39 @@ func (c *Call) Other(o *Other) ([]byte, error) {
 	if t := s.env.Targets[index].Timeout; t > 0 && until.IsZero() {
 		until = c.start.Add(t)
 	}
-	b, err := s.backend(o.Catalog, index, until)
+	for try := 0; ; try++ {
+		reply, err := c.otherOnce(o, index, until)
+		var r *route.Refusal
+		switch {
+		case err == nil:
+			return reply, nil
+		case errors.As(err, &r):
+			return nil, r
+		}
+		s.drop(index)
+		if try > 0 || !s.env.methods[o.Method].repeats(err) {
+			return nil, err
+		}
+	}
+}
+
+// repeats says whether a call that ended so is sent once more.
+func (m *method) repeats(err error) bool {
+	var dial *route.DialError
+	return m != nil && m.Replay && !errors.Is(err, errTimeout) && !errors.Is(err, errCallerGone) && !errors.As(err, &dial)
+}
+
+func (c *Call) otherOnce(o *Other, index int, until time.Time) ([]byte, error) {
+	b, err := c.s.backend(o.Catalog, index, until)
 	if err != nil {
 		return nil, err
 	}
 	b.link.until = until
 	reply, err := c.otherOn(b, o)
-	var r *route.Refusal
-	switch {
-	case errors.As(err, &r):
-		return nil, r
-	case err != nil:
-		s.drop(index)
-		return nil, err
+	if err == nil {
+		b.done(time.Now())
 	}
-	b.done(time.Now())
-	return reply, nil
+	return reply, err
 }
 
 func (c *Call) otherOn(b *backend, o *Other) ([]byte, error) {
