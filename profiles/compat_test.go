@@ -190,6 +190,7 @@ func TestFallbacks(t *testing.T) {
 		{"get_runtime_stats", "0f00000c0000000000", true},
 		{"get_active_resource_plan", "0c0000" + "0000", true},
 		{"get_all_resource_plans", "0c0000" + "0f00010c00000000" + "0000", true},
+		{"get_all_functions", "0c0000" + "0f00010c00000000" + "0000", false},
 	} {
 		t.Run(c.method, func(t *testing.T) {
 			f := Auto().Method([]byte(c.method)).Fallback
@@ -201,7 +202,7 @@ func TestFallbacks(t *testing.T) {
 			}
 		})
 	}
-	if n := len(mustRules(t).fallbacks); n != 18 {
-		t.Errorf("%d fallbacks, want the 18 above", n)
+	if n := len(mustRules(t).fallbacks); n != 19 {
+		t.Errorf("%d fallbacks, want the 19 above", n)
 	}
 }

@@ -135,6 +135,9 @@ func (s *set) ask(c *session.Call, o *session.Other) (list [][]byte, done bool) 
 		return nil, true
 	}
 	r, ok, err := success(msg)
+	if err == nil && !ok && c.Without(msg) {
+		return nil, false
+	}
 	if err == nil && !ok {
 		c.Raw(msg)
 		return nil, true

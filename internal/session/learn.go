@@ -118,6 +118,16 @@ func (s *Session) unserved(c *Call, b *backend, w *frame.Window) (answered bool,
 	return false, err
 }
 
+// Without says whether a reply that Other gave is a backend's word that it does
+// not know the method, and the answer may do without its share.
+func (c *Call) Without(reply []byte) bool {
+	if frame.MessageType(reply[3]) != frame.Exception || c.m.Fallback == nil || faultType(reply) != frame.UnknownMethod {
+		return false
+	}
+	c.status = metrics.Fallback
+	return true
+}
+
 // faultType is the type of an application exception in a whole message, 0 when
 // it says none.
 //
