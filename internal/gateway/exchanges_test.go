@@ -100,7 +100,7 @@ var odd = []string{"with-hyphen", "with.dot", "with:colon", "with/slash", `with\
 func TestPartitionValuesPass(t *testing.T) {
 	var cases []forwarded
 	for _, v := range odd {
-		name := "ds=" + v + "/hr=1"
+		name := v + "=1/ds=" + v
 		args := func(db string) wire { return fields().String(1, db).String(2, "p") }
 		part := func(db string) []byte {
 			p := fields().Strings(1, v, "1").String(2, db).String(3, "p").StringMap(7, "note", v).Stop()
@@ -138,7 +138,7 @@ func TestPartitionNamesWithoutADatabase(t *testing.T) {
 			"partition_name_to_spec": fields().StringMap(0, "ds", v).Stop(),
 		} {
 			r.seq++
-			call, reply := wiretest.Call(method, r.seq, fields().String(1, "ds="+v).Stop()), wiretest.Reply(method, r.seq, result)
+			call, reply := wiretest.Call(method, r.seq, fields().String(1, v+"=1/ds="+v).Stop()), wiretest.Reply(method, r.seq, result)
 			answered, got, err := r.exchange(call, reply, false)
 			if err != nil || len(got) != 1 || got[0].catalog != "hdp" || string(got[0].call) != string(call) || string(answered) != string(reply) {
 				t.Errorf("%s of %q: got %q, %v; the metastores read %q", method, v, answered, err, got)
