@@ -100,7 +100,7 @@ func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend
 	}
 	label, _ := uri.Profile()
 	b := &backend{cat: cat, uri: uri, used: time.Now(), label: label, at: profiles.GenerationOf(label) != profiles.Gen2}
-	b.link = backLink{link: newLink(conn, s.opt.Idle), caller: &s.client.link}
+	b.link = backLink{link: newLink(conn, 0), caller: &s.client.link}
 	if e.Targets[index].Framed {
 		b.frames = frame.NewFrameReader(&b.link, e.Limits.Frame)
 		b.win.Reset(b.frames, e.Budget)

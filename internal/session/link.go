@@ -152,10 +152,8 @@ func (l *backLink) Read(p []byte) (int, error) {
 	}
 }
 
-// Write blocks until the backend has taken p, or has taken nothing for the
-// time that a write may take.
+// Write blocks until the backend has taken p.
 func (l *backLink) Write(p []byte) (done int, err error) {
-	var stuck time.Time // since when nothing was taken
 	for {
 		if err := l.arm(); err != nil {
 			return done, err
@@ -166,12 +164,6 @@ func (l *backLink) Write(p []byte) (done int, err error) {
 			return done, err
 		}
 		if err := l.look(); err != nil {
-			return done, err
-		}
-		switch now := time.Now(); {
-		case n > 0 || stuck.IsZero():
-			stuck = now
-		case l.write > 0 && now.Sub(stuck) > l.write:
 			return done, err
 		}
 	}
