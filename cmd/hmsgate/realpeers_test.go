@@ -33,7 +33,7 @@ func TestRealPeers(t *testing.T) {
 		missing = "-short"
 	}
 	if missing != "" {
-		for _, part := range []string{"HiveClient", "PyIceberg", "PySpark"} {
+		for _, part := range []string{"HiveClient", "PyIceberg", "PySpark", "HiveServer2"} {
 			t.Run(part, func(t *testing.T) { leaveOut(t, missing) })
 		}
 		return
@@ -52,6 +52,7 @@ func TestRealPeers(t *testing.T) {
 		p.run(t, "both versions on one port, default "+versions[:5], "diff", "--front", "mix",
 			"--client", versions, "--backend", versions, "--skip", "txn,lock", "--servers", p.hiveServers)
 	}
+	t.Run("HiveServer2", p.hiveServer2)
 }
 
 // peers is what all real-peer tests share.
@@ -138,6 +139,18 @@ func (p *peers) python(t *testing.T) {
 	}
 	p.run(t, "PySpark join across both", "pydiff", "--client", "spark35", "--backend", "3.1.3",
 		"--catalog", "both", "--servers", p.pythonServers)
+}
+
+// hiveServer2 runs its statements over both generations, where partition
+// expressions must not pass, and with transactions that read another catalog,
+// the transactional tables of which are written around the gateway.
+func (p *peers) hiveServer2(t *testing.T) {
+	p.fetch(t, "clients/run", "fetch", "hs2-3.1.3")
+	p.run(t, "3.1.3 at 4.1.0", "pydiff", "--client", "hs2-3.1.3", "--backend", "3.1.3,4.1.0", "--cross",
+		"--catalog", "apache", "--servers", p.hiveServers, "--least", "132,118",
+		"--logged", "get_partitions_by_expr.*a partition expression of another Hive generation")
+	p.run(t, "3.1.3 with transactions", "pydiff", "--client", "hs2-3.1.3-txn", "--backend", "3.1.3",
+		"--catalog", "apache", "--servers", p.hiveServers, "--least", "150,138", "--set", "gateway.instances=1")
 }
 
 // run is one comparison as a subtest; it logs what was compared.

@@ -23,14 +23,15 @@ rootLogger.appenderRef.e.ref = e
 def more(p):
     p.add_argument("--class-path", required=True, help="of HiveServer2 and its JDBC driver")
     p.add_argument("--txn", action="store_true", help="DbTxnManager: transactions and locks at the metastore for every statement")
+    p.add_argument("--around", metavar="URI", help="make and write transactional tables there, under the names without a catalog")
     p.add_argument("--conf", action="append", default=[], help="more settings of HiveServer2, k=v")
 
 
-def settings(a, tmp, port):
+def settings(a, uri, tmp, port):
     """No cluster: metadata, fetch tasks, and MapReduce in HiveServer2's own process."""
     at = lambda name: os.path.join(tmp, name)  # noqa: E731
     s = {
-        "hive.metastore.uris": a.uri, "metastore.thrift.uris": a.uri,
+        "hive.metastore.uris": uri, "metastore.thrift.uris": uri,
         "hive.metastore.client.connect.retry.delay": "1s", "hive.metastore.failure.retries": "1",
         "hive.server2.thrift.port": port, "hive.server2.thrift.bind.host": "127.0.0.1", "hive.server2.webui.port": 0,
         "hive.server2.enable.doAs": "false", "hive.server2.logging.operation.enabled": "false",
@@ -38,7 +39,7 @@ def settings(a, tmp, port):
         "hive.server2.tez.initialize.default.sessions": "false", "hive.server2.active.passive.ha.enable": "false",
         "hive.async.log.enabled": "false", "hive.notification.event.poll.interval": "0s", "hive.security.authorization.enabled": "false",
         "hive.execution.engine": "mr", "mapreduce.framework.name": "local", "hive.exec.submitviachild": "false",
-        "hive.exec.counters.pull.interval": 20, "hive.auto.convert.join": "false", "hive.fetch.task.conversion": "more", "hive.stats.autogather": "false",
+        "hive.exec.counters.pull.interval": 20, "hive.auto.convert.join": "false", "hive.fetch.task.conversion": "more", "hive.exec.dynamic.partition.mode": "nonstrict", "hive.stats.autogather": "false",
         "fs.defaultFS": "file:///", "hadoop.tmp.dir": at("hadoop"), "hive.exec.scratchdir": at("scratch"),
         "hive.exec.local.scratchdir": at("local"), "hive.downloaded.resources.dir": at("resources"), "hive.querylog.location": at("log"),
         "hive.support.concurrency": str(a.txn).lower(),
@@ -52,7 +53,7 @@ def settings(a, tmp, port):
 class HiveServer2:
     """The process of hs2/Hs2.java: a line in, a line out; it ends with its input."""
 
-    def __init__(self, a, tmp):
+    def __init__(self, a, uri, tmp):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
@@ -60,7 +61,7 @@ class HiveServer2:
         os.makedirs(conf)
         with open(os.path.join(conf, "hive-site.xml"), "w", encoding="utf-8") as f:
             f.write("<configuration>%s</configuration>" % "".join(
-                "<property><name>%s</name><value>%s</value></property>\n" % kv for kv in settings(a, tmp, port).items()))
+                "<property><name>%s</name><value>%s</value></property>\n" % kv for kv in settings(a, uri, tmp, port).items()))
         log = os.path.join(conf, "hive-log4j2.properties")
         with open(log, "w", encoding="utf-8") as f:
             f.write(LOG % os.environ.get("HS2_LOG", "error"))
@@ -98,7 +99,7 @@ class HiveServer2:
             self.p.wait()
 
 
-def statements(r, ask, tmp):
+def statements(r, tmp, ask, around):
     db, db2 = r.a.db, r.a.db2
     data = os.path.join(tmp, "data")
     os.makedirs(data)
@@ -118,15 +119,15 @@ def statements(r, ask, tmp):
 
     def same(name, text):
         """Rows of which the order is anybody's."""
-        step(name, lambda: sorted(q(text)))
+        step(name, lambda: sorted(q(text), key=r.norm))
 
     def meta(name, *what):
-        step(name, lambda: sorted(ask("meta", *what)))
+        step(name, lambda: sorted(ask("meta", *what), key=r.norm))
 
     def ours(name, *what):
         """Rows that name one of our databases: there may be others."""
         keep = (db.lower(), db2.lower())
-        step(name, lambda: sorted(x for x in ask(*what) if any(f.lower() in keep for f in x.split("|"))))
+        step(name, lambda: sorted((x for x in ask(*what) if any(f.lower() in keep for f in x.split("|"))), key=r.norm))
 
     under = db.replace("_", "\\_")
     step("clean", lambda: (q("DROP DATABASE IF EXISTS {db} CASCADE"), q("DROP DATABASE IF EXISTS {db2} CASCADE")))
@@ -162,7 +163,6 @@ def statements(r, ask, tmp):
     sql("load_partition", "LOAD DATA LOCAL INPATH '{data}/one' INTO TABLE {db}.p PARTITION (ds='2024-01-01', n=1)")
     sql("load_new_partition", "LOAD DATA LOCAL INPATH '{data}/three' INTO TABLE {db}.p PARTITION (ds='2024-01-03', n=3)")
     sql("insert_static", "INSERT INTO {db}.p PARTITION (ds='2024-01-02', n=2) VALUES (5, 'five')")
-    sql("nonstrict", "SET hive.exec.dynamic.partition.mode=nonstrict")
     sql("insert_dynamic", "INSERT INTO {db}.p PARTITION (ds, n) SELECT id, name, '2024-01-04', id FROM {db}.t_one")
     same("show_partitions", "SHOW PARTITIONS {db}.p")
     same("show_partitions_spec", "SHOW PARTITIONS {db}.p PARTITION (ds='2024-01-02')")
@@ -265,7 +265,8 @@ def statements(r, ask, tmp):
     sql("describe_foreign_key", "DESCRIBE FORMATTED {db2}.fk", ("Parent Column", "Table:", "Database:", "Constraint Name"))
 
     if r.a.txn:
-        transactional(step, q, sql, same)
+        own = {k: n.rpartition(r.a.sep)[2] for k, n in (("db", db), ("db2", db2))}
+        transactional(r, step, q, lambda text: around("sql", text.format(**own)) if around else q(text))
 
     # what is not there, and the end
     sql("select_missing_table", "SELECT * FROM {db}.zz")
@@ -280,25 +281,34 @@ def statements(r, ask, tmp):
     ours("show_databases_gone", "sql", "SHOW DATABASES")
 
 
-def transactional(step, q, sql, same):
-    """What HiveServer2 refuses without DbTxnManager."""
-    sql("show_locks", "SHOW LOCKS {db}.t_one")
-    sql("create_acid", "CREATE TABLE {db}.acid (id INT, name STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
-    sql("insert_acid", "INSERT INTO {db}.acid VALUES (1, 'a'), (2, 'b')")
-    sql("update_acid", "UPDATE {db}.acid SET name = 'c' WHERE id = 2")
-    sql("delete_acid", "DELETE FROM {db}.acid WHERE id = 1")
-    same("select_acid", "SELECT * FROM {db}.acid")
-    same("join_acid", "SELECT a.name, d.label FROM {db}.acid a JOIN {db2}.d d ON a.id = d.id")
-    sql("create_acid_partitioned", "CREATE TABLE {db}.acidp (id INT) PARTITIONED BY (ds STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true')")
-    sql("insert_acid_dynamic", "INSERT INTO {db}.acidp PARTITION (ds) SELECT id, name FROM {db}.t_one")
-    same("select_acid_partition", "SELECT id FROM {db}.acidp WHERE ds = 'two'")
-    sql("create_insert_only", "CREATE TABLE {db2}.mm (id INT) TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')")
-    sql("insert_insert_only", "INSERT INTO {db2}.mm SELECT id FROM {db}.t_one")
-    same("select_insert_only", "SELECT * FROM {db2}.mm")
-    sql("compact", "ALTER TABLE {db}.acid COMPACT 'major'")
+def transactional(r, step, q, write):
+    """What HiveServer2 refuses without DbTxnManager. Transactional tables are made and written by `write`, read by `q`."""
+    for name, text in (
+            ("create_acid", "CREATE TABLE {db}.acid (id INT, name STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true')"),
+            ("insert_acid", "INSERT INTO {db}.acid VALUES (1, 'a'), (2, 'b')"),
+            ("update_acid", "UPDATE {db}.acid SET name = 'c' WHERE id = 2"),
+            ("delete_acid", "DELETE FROM {db}.acid WHERE id = 1"),
+            ("create_acid_partitioned", "CREATE TABLE {db}.acidp (id INT) PARTITIONED BY (ds STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true')"),
+            ("insert_acid_dynamic", "INSERT INTO {db}.acidp PARTITION (ds) SELECT id, name FROM {db}.t_one"),
+            ("create_insert_only", "CREATE TABLE {db2}.mm (id INT) TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"),
+            ("insert_insert_only", "INSERT INTO {db2}.mm SELECT id FROM {db}.t_one"),
+            ("compact", "ALTER TABLE {db}.acid COMPACT 'major'")):
+        step(name, lambda: write(text))
+    for name, text in (
+            ("show_locks", "SHOW LOCKS {db}.acid"),
+            ("select_acid", "SELECT * FROM {db}.acid"),
+            ("select_acid_partition", "SELECT id FROM {db}.acidp WHERE ds = 'two'"),
+            ("select_insert_only", "SELECT * FROM {db2}.mm"),
+            ("join_acid", "SELECT a.name, d.label FROM {db}.acid a JOIN {db2}.d d ON a.id = d.id"),
+            ("join_transactional", "SELECT a.name, m.id FROM {db}.acid a JOIN {db2}.mm m ON a.id = m.id")):
+        step(name, lambda: sorted(q(text), key=r.norm))
+    step("show_compactions", lambda: [x.split("|")[1:6] for x in q("SHOW COMPACTIONS") if x.split("|")[1].lower() == r.a.db.lower()])
     step("show_transactions", lambda: q("SHOW TRANSACTIONS")[0])  # the others are anybody's
-    step("show_compactions", lambda: q("SHOW COMPACTIONS")[0])
-    sql("truncate_acid", "TRUNCATE TABLE {db}.acid")
+    step("create_acid_too", lambda: q("CREATE TABLE {db}.too (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')"))
+    step("insert_acid_again", lambda: q("INSERT INTO {db}.acid VALUES (3, 'd')"))
+    step("alter_acid", lambda: q("ALTER TABLE {db}.acid SET TBLPROPERTIES ('k'='v')"))
+    step("truncate_acid", lambda: write("TRUNCATE TABLE {db}.acid"))
+    step("select_acid_truncated", lambda: q("SELECT * FROM {db}.acid"))
 
 
 def main():
@@ -311,12 +321,16 @@ def main():
         print("no metastore at %s: %s" % (r.a.uri, e), file=sys.stderr)
         sys.exit(2)
     with tempfile.TemporaryDirectory(prefix="hmsgate-hs2-", ignore_cleanup_errors=True) as tmp:
-        hs2 = HiveServer2(r.a, tmp)
+        servers = []
         try:
-            hs2.read()
-            statements(r, hs2.ask, tmp)
+            for n, uri in enumerate([r.a.uri] + ([r.a.around] if r.a.around else [])):
+                servers.append(HiveServer2(r.a, uri, os.path.join(tmp, str(n))))
+            for s in servers:
+                s.read()
+            statements(r, tmp, servers[0].ask, servers[1].ask if r.a.around else None)
         finally:
-            hs2.end()
+            for s in servers:
+                s.end()
 
 
 main()
