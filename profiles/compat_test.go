@@ -134,7 +134,7 @@ func TestPathsOfVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := mustRules(t)
-	for section, rules := range map[string]map[string]map[string]string{"lacks": r.lacks, "always": r.always,
+	for section, rules := range map[string]map[string]map[string]string{"lacks": r.lacks, "always": r.always, "always4": r.always4,
 		"needs": r.needs} {
 		for owner, fields := range rules {
 			for field := range fields {

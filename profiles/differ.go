@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -105,6 +106,10 @@ func (s *shaper) additions(name string) ([]shapeInsert, error) {
 		if from, err = AutoInventory(); err != nil {
 			return nil, err
 		}
+		if more := s.rules.always4[name]; more != nil && s.reader != nil && GenerationOf(s.reader.Label) == Gen4 {
+			values = maps.Clone(more)
+			maps.Copy(values, s.rules.always[name])
+		}
 	}
 	var out []shapeInsert
 	for _, field := range sortedKeys(values) {
@@ -123,6 +128,12 @@ func (s *shaper) additions(name string) ([]shapeInsert, error) {
 			lit = append(binary.BigEndian.AppendUint32(lit, uint32(len(value))), value...)
 		case f.Type.Wire == frame.Bool && value == "false":
 			lit = append(lit, 0)
+		case f.Type.Wire == frame.I32 && from.Enums[f.Type.Name] != nil:
+			n, err := s.rules.enumValue(f.Type.Name, value)
+			if err != nil {
+				return nil, err
+			}
+			lit = binary.BigEndian.AppendUint32(lit, uint32(n))
 		default:
 			return nil, fmt.Errorf("%s.%s: value %q does not fit a %s", name, field, value, f.Type)
 		}

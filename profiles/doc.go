@@ -62,8 +62,9 @@
 // id is a renumber, an id that means something else there is left out, an enum
 // value that is not there is mapped (enums). What cannot fall out is data in
 // fields.yaml: fields whose loss would matter (lacks), keys of maps that only
-// some backends act upon (keys), what must be added to replies (always) and
-// calls (needs), exceptions that older readers do not know (unread).
+// some backends act upon (keys), what must be added to replies (always, and
+// for 4.x clients always4) and calls (needs), exceptions that older readers do
+// not know (unread).
 //
 // # Bridges
 //

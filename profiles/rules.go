@@ -43,6 +43,7 @@ type rules struct {
 	keys      map[string]keyRule           // Struct.field
 	exprs     map[string]string            // Struct.field that holds partition expressions
 	always    map[string]map[string]string // Struct, field: value added to replies that lack it
+	always4   map[string]map[string]string // the same for clients of 4.x
 	needs     map[string]map[string]string // Struct, field: value added to calls that lack it
 	unread    map[string]map[string]string // method, exception: what it becomes for readers before 4.x
 	same      map[string]string            // Struct.field: the name that other versions give it
@@ -105,6 +106,7 @@ func parseRules(fields, methods []byte) (*rules, error) {
 		Keys    map[string]keyRule           `yaml:"keys"`
 		Exprs   map[string]string            `yaml:"expressions"`
 		Always  map[string]map[string]string `yaml:"always"`
+		Always4 map[string]map[string]string `yaml:"always4"`
 		Needs   map[string]map[string]string `yaml:"needs"`
 		Unread  map[string]map[string]string `yaml:"unread"`
 		Structs map[string]map[string]string `yaml:"structs"`
@@ -113,7 +115,7 @@ func parseRules(fields, methods []byte) (*rules, error) {
 		return nil, fmt.Errorf("fields.yaml: %w", err)
 	}
 	r := &rules{reasons: f.Reasons, clashes: f.Clashes, enums: f.Enums, lacks: f.Lacks, keys: f.Keys,
-		exprs: f.Exprs, always: f.Always, needs: f.Needs, unread: f.Unread,
+		exprs: f.Exprs, always: f.Always, always4: f.Always4, needs: f.Needs, unread: f.Unread,
 		structs: map[string]map[string]rule{}, same: map[string]string{}}
 	for owner, pairs := range f.Same {
 		for a, b := range pairs {

@@ -1,8 +1,12 @@
 package profiles
 
 import (
+	"bytes"
 	"slices"
 	"testing"
+
+	"hmsgate/frame"
+	"hmsgate/rewrite"
 )
 
 // TestRepliesKeepTheirNames: what the gateway plans in the replies of a known
@@ -32,4 +36,52 @@ func TestRepliesKeepTheirNames(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDatabaseHasAType: a client of 4.x gets a database's type from a backend
+// that knows none, every other client what the backend sent. HiveServer2 4.0.1
+// reads the type whether or not it is there: DESCRIBE DATABASE at a 3.1.3
+// metastore ended in a NullPointerException (DescDatabaseOperation.execute).
+func TestDatabaseHasAType(t *testing.T) {
+	u, err := AutoInventory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	native := []byte("\x08\x00\x0b\x00\x00\x00\x01")
+	for _, label := range Labels() {
+		inv := mustLoad(t, label)
+		sent := message(inv, "get_database", []Field{{Type: inv.Methods["get_database"].Returns}})
+		for reader := Unsure; reader < readers; reader++ {
+			p, err := CompileFor(u, inv, reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := sent
+			if reader == Since4 && GenerationOf(label) != Gen4 {
+				want = slices.Insert(slices.Clone(sent), len(sent)-2, native...)
+			}
+			if got := rewritten(t, sent, p.Reply, p.Method([]byte("get_database")).ReplyRoot); !bytes.Equal(got, want) {
+				t.Errorf("%s, client %s: got\n%x, want\n%x", label, reader, got, want)
+			}
+		}
+	}
+}
+
+// rewritten is what a plan makes of a message in which all names stay.
+func rewritten(t *testing.T, msg []byte, plan *rewrite.Plan, root rewrite.RootID) []byte {
+	t.Helper()
+	w := frame.NewWindow(bytes.NewReader(msg), nil)
+	w.Start(0, 0)
+	defer w.Release()
+	var k rewrite.Walker
+	var out sink
+	w.Emit(&out, false)
+	err := k.Emit(w, plan, root, &recorder{})
+	if err == nil {
+		err = w.End()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
