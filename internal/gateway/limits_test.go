@@ -123,7 +123,7 @@ func TestHeldAndCallLimits(t *testing.T) {
 		{"fits", "limits.held-call: 2MB", "", 1 << 20, false},
 		{"held-call", "limits.held-call: 1MB", "limits.held-call", 3 << 20, false},
 		{"held-total", "limits.held-call: 2MB\nlimits.held-total: 2MB", "limits.held-total", 1900 << 10, false},
-		{"call-bytes", "limits.call-bytes: 1MB", "malformed call", 3 << 20, true},
+		{"call-bytes", "limits.call-bytes: 1MB", "limits.call-bytes", 3 << 20, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g, _ := startGateway(t, b.Addr(), tc.settings)

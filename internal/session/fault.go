@@ -27,6 +27,10 @@ func (s *Session) nonsense(c *Call, err error) bool {
 		return false
 	}
 	c.close, c.read = true, true // no end is to be found
+	if most := s.env.Limits.Call; most > 0 && errors.Is(err, frame.ErrTooLong) {
+		s.refuse(c, &route.Refusal{Exception: route.Meta, Reason: "too_large", Text: textTooLong(most, err)})
+		return false
+	}
 	s.fault(c, frame.ProtocolError, textNonsense(err))
 	return false
 }

@@ -49,6 +49,11 @@ func textTooLarge(limit int) string {
 	return fmt.Sprintf("the call is too large: at most %d bytes of it can be held (limits.held-call)", limit)
 }
 
+// textTooLong: the client sends, or announces, more than a call may have.
+func textTooLong(most int64, err error) string {
+	return fmt.Sprintf("the call is too large: at most %d bytes of it are read (limits.call-bytes): %v", most, err)
+}
+
 // textFrameTooLarge: the backend wants the call's length first.
 func textFrameTooLarge(limit int) string {
 	return fmt.Sprintf("the call is too large: its backend takes frames of at most %d bytes (limits.frame-bytes)", limit)
