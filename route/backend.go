@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,6 +33,7 @@ type Backend struct {
 	catalog string
 	uris    []*URI
 	random  bool
+	serving atomic.Pointer[URI] // the last one that Switched was told of
 }
 
 func newBackend(cc CatalogConfig) (*Backend, error) {
@@ -111,6 +113,16 @@ func wait(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Switched notes which URI serves the catalog and gives the one before it when
+// that is another and has not merely taken its turn.
+func (be *Backend) Switched(to *URI) (from *URI) {
+	from = be.serving.Swap(to)
+	if from == to || from != nil && be.random && from.FailedAt().IsZero() {
+		return nil
+	}
+	return from
 }
 
 // order is the URIs in the order in which they are tried.

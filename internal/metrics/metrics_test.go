@@ -96,6 +96,8 @@ func TestEvents(t *testing.T) {
 	r.Ambiguous()
 	r.Shadowed()
 	r.HintWrite()
+	r.Outgrown()
+	r.BackendSwitched("hdp")
 	r.FanoutDegraded("apache")
 	r.BackendFailed("hdp", "timeout")
 	r.BackendFailed("hdp", "org.apache.Something")
@@ -107,6 +109,7 @@ func TestEvents(t *testing.T) {
 		`hmsgate_client_connections_refused_total{reason="other"} 1`,
 		`hmsgate_unexpected_bytes_total{kind="tls"} 1`, `hmsgate_unexpected_bytes_total{kind="other"} 1`,
 		"hmsgate_routing_ambiguous_total 1", "hmsgate_shadowed_database_total 1", "hmsgate_catalog_hint_writes_total 1",
+		"hmsgate_replies_outgrown_total 1", `hmsgate_backend_switches_total{catalog="hdp"} 1`,
 		`hmsgate_fanout_degraded_total{catalog="apache"} 1`,
 		`hmsgate_backend_failures_total{backend="hdp",exception="timeout"} 1`,
 		`hmsgate_backend_failures_total{backend="hdp",exception="other"} 1`,

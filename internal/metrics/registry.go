@@ -47,11 +47,13 @@ type Registry struct {
 	duration                *prometheus.HistogramVec
 	bytesIn, bytesOut       prometheus.Counter
 
-	ambiguous, shadowed, hintWrites prometheus.Counter
-	backendFailures, fanoutDegraded *prometheus.CounterVec
-	clients, backendConns           prometheus.Gauge
-	accepted                        prometheus.Counter
-	refused, unexpected, drains     closed
+	ambiguous, shadowed, hintWrites  prometheus.Counter
+	outgrown                         prometheus.Counter
+	backendFailures, backendSwitches *prometheus.CounterVec
+	fanoutDegraded                   *prometheus.CounterVec
+	clients, backendConns            prometheus.Gauge
+	accepted                         prometheus.Counter
+	refused, unexpected, drains      closed
 }
 
 // New makes a Registry with every metric of the gateway, the process and the Go runtime.
@@ -79,14 +81,18 @@ func New(o Options) *Registry {
 		bytesIn: bytes.WithLabelValues("call"), bytesOut: bytes.WithLabelValues("reply"),
 		defaultRouted: f.counters("default_catalog_routed_total",
 			"Calls without a namespace that went to the default catalog.", "method"),
-		ambiguous:       f.counter("routing_ambiguous_total", "Calls refused because they name two catalogs."),
-		shadowed:        f.counter("shadowed_database_total", "Databases of the default catalog hidden by a catalog's prefix."),
-		hintWrites:      f.counter("catalog_hint_writes_total", "Writes routed by a catalog field, not by the database's name."),
+		ambiguous:  f.counter("routing_ambiguous_total", "Calls refused because they name two catalogs."),
+		shadowed:   f.counter("shadowed_database_total", "Databases of the default catalog hidden by a catalog's prefix."),
+		hintWrites: f.counter("catalog_hint_writes_total", "Writes routed by a catalog field, not by the database's name."),
+		outgrown: f.counter("replies_outgrown_total",
+			"Replies that longer names took over the 100 MiB at which Thrift clients stop unless told otherwise."),
 		backendFailures: f.counters("backend_failures_total", "Faults of backends.", "backend", "exception"),
-		fanoutDegraded:  f.counters("fanout_degraded_total", "Merged answers that had to do without a catalog.", "catalog"),
-		clients:         f.gauge("client_connections", "Open client connections."),
-		backendConns:    f.gauge("backend_connections", "Open backend connections."),
-		accepted:        f.counter("client_connections_total", "Accepted client connections."),
+		backendSwitches: f.counters("backend_switches_total",
+			"Times that a catalog's calls went over to another of its metastores.", "catalog"),
+		fanoutDegraded: f.counters("fanout_degraded_total", "Merged answers that had to do without a catalog.", "catalog"),
+		clients:        f.gauge("client_connections", "Open client connections."),
+		backendConns:   f.gauge("backend_connections", "Open backend connections."),
+		accepted:       f.counter("client_connections_total", "Accepted client connections."),
 		refused: f.closed("client_connections_refused_total", "Client connections closed at the door.",
 			"reason", refusals),
 		unexpected: f.closed("unexpected_bytes_total", "Connections closed for their first bytes, by what the peer seems to be.",
@@ -122,6 +128,12 @@ func (r *Registry) Shadowed() { r.shadowed.Inc() }
 
 // HintWrite counts a write routed by a catalog field.
 func (r *Registry) HintWrite() { r.hintWrites.Inc() }
+
+// Outgrown counts a reply that longer names took over what clients read.
+func (r *Registry) Outgrown() { r.outgrown.Inc() }
+
+// BackendSwitched counts that another metastore of a catalog, which must be a configured one, serves it now.
+func (r *Registry) BackendSwitched(catalog string) { r.backendSwitches.WithLabelValues(catalog).Inc() }
 
 // FanoutDegraded counts a merged answer that had to do without a catalog, which must be a configured one.
 func (r *Registry) FanoutDegraded(catalog string) { r.fanoutDegraded.WithLabelValues(catalog).Inc() }

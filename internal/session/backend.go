@@ -98,6 +98,11 @@ func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend
 		e.Metrics.BackendFailed(cat.Name, "connect")
 		return nil, err
 	}
+	if from := cat.Backend().Switched(uri); from != nil {
+		e.Metrics.BackendSwitched(cat.Name)
+		e.Log.Warn().Str("catalog", cat.Name).Str("from", from.Addr()).Str("to", uri.Addr()).
+			Msg("another metastore serves the catalog now")
+	}
 	label, _ := uri.Profile()
 	b := &backend{cat: cat, uri: uri, used: time.Now(), label: label, at: profiles.GenerationOf(label) != profiles.Gen2}
 	b.link = backLink{link: newLink(conn, 0), caller: &s.client.link}

@@ -262,6 +262,10 @@ func (s *Session) reply(c *Call, b *backend) (ok bool, err error) {
 	return ok, err
 }
 
+// clientReads is the longest message that a client reads which was not told
+// otherwise (Apache Thrift since 0.14, TConfiguration.DEFAULT_MAX_MESSAGE_SIZE).
+const clientReads = 100 << 20
+
 func (s *Session) stream(c *Call, b *backend) (ok bool, err error) {
 	w := &b.win
 	w.Start(s.env.Limits.Reply, 0)
@@ -302,6 +306,11 @@ func (s *Session) stream(c *Call, b *backend) (ok bool, err error) {
 	c.out = w.Written()
 	if err == nil {
 		c.done = true
+		if w.Pos() <= clientReads && c.out > clientReads {
+			s.env.Metrics.Outgrown()
+			c.line(s.env.Log.Warn()).Int64("was", w.Pos()).Int64("is", c.out).
+				Msg("longer names took the reply over what clients read unless told otherwise")
+		}
 		w.Release()
 		return true, nil
 	}
