@@ -1,7 +1,8 @@
 package profiles
 
 // Calls that the gateway makes of itself to keep locks of several catalogs in
-// step: locks beside a client's own, and the question which are still there.
+// step: locks beside a client's own, the question which are still there, and
+// what a reader of another catalog's tables may be told.
 const (
 	CallLock      = "lock"
 	CallCheckLock = "check_lock"
@@ -11,4 +12,5 @@ const (
 	CallOpenTxns  = "get_open_txns"
 	CallAbortTxn  = "abort_txn"
 	CallAbortTxns = "abort_txns"
+	CallTable     = "get_table_req"
 )

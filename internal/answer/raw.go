@@ -3,6 +3,7 @@ package answer
 import (
 	"bytes"
 	"errors"
+	"strings"
 
 	"hmsgate/frame"
 )
@@ -133,6 +134,32 @@ func (fs fields) text(id int16) []byte {
 		return v[4:]
 	}
 	return nil
+}
+
+// mapText is the value of a key, in any case, of a field that maps strings to
+// strings.
+//
+//	0b 0b count(4) | length(4) key, length(4) value, ..
+func (fs fields) mapText(id int16, key string) string {
+	v := fs.get(frame.Map, id)
+	if len(v) < 6 || v[0] != byte(frame.String) || v[1] != byte(frame.String) {
+		return ""
+	}
+	next := func() (s []byte) {
+		if len(v) < 4 || uint64(len(v)-4) < uint64(be.Uint32(v)) {
+			v = nil
+			return nil
+		}
+		s, v = v[4:4+be.Uint32(v)], v[4+be.Uint32(v):]
+		return s
+	}
+	for v = v[6:]; len(v) > 0; {
+		k, value := next(), next()
+		if strings.EqualFold(string(k), key) {
+			return string(value)
+		}
+	}
+	return ""
 }
 
 func (fs fields) i64(id int16) int64 {

@@ -21,6 +21,11 @@ import (
 // reader sees what is committed there. Entries keep the caller's order and
 // spelling, by which clients find them (HiveServer2's ValidTxnWriteIdList).
 //
+// Hive 4 compares compacted files with its own list of transactions and may not
+// read another catalog's transactional tables. It asks about every table that a
+// query reads, before it knows what it is (Hive.getTable), so tables are looked
+// at first.
+//
 //	GetValidWriteIdsRequest   1 fullTableNames  2 validTxnList  3 writeId
 //	GetValidWriteIdsResponse  1 tblValidWriteIds: 1 fullTableName ..
 func (s *set) writeIDs(c *session.Call) error {
@@ -43,7 +48,14 @@ func (s *set) writeIDs(c *session.Call) error {
 	}
 	if c.Generations() == profiles.Gen4 && !s.o.AcidRead {
 		for _, sh := range shares {
-			if sh.cat != t.Default() {
+			if sh.cat == t.Default() {
+				continue
+			}
+			switch acid, err := transactional(c, sh); {
+			case err != nil:
+				c.Failed(sh.cat, err)
+				return nil
+			case acid:
 				c.Refuse(t.AcidElsewhere(c.Method(), sh.cat))
 				return nil
 			}
@@ -87,6 +99,51 @@ func share(c *session.Call, names [][]byte) ([]*tableShare, *route.Refusal) {
 		sh.at = append(sh.at, i)
 	}
 	return out, nil
+}
+
+// transactional says whether any of the tables is, or may be: a table that its
+// metastore does not show is taken for one (insert-only ones are hidden from
+// clients without the capability), one that is not there is none.
+//
+//	GetTableRequest  1 dbName  2 tblName
+//	GetTableResult   1 table: 9 parameters
+func transactional(c *session.Call, sh *tableShare) (bool, error) {
+	for _, n := range sh.tables {
+		db, table, _ := bytes.Cut(n, []byte("."))
+		req := fields{{frame.String, 1, stringValue(db)}, {frame.String, 2, stringValue(table)}}
+		body := fields{{frame.Struct, 1, req.appendTo(nil)}}.appendTo(nil)
+		msg, err := c.Other(&session.Other{Catalog: sh.cat, Method: profiles.CallTable, Body: body})
+		if err != nil {
+			return false, err
+		}
+		r, ok, err := success(msg)
+		switch {
+		case err != nil:
+			return false, errors.Join(errWriteIDs, err)
+		case !ok && isMissing(msg):
+			continue
+		case !ok:
+			return true, nil
+		}
+		t, err := splitStruct(r.get(frame.Struct, 1))
+		if err != nil {
+			return false, errors.Join(errWriteIDs, err)
+		}
+		if strings.EqualFold(t.mapText(9, "transactional"), "true") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// isMissing says whether a reply about a table is that it is not there.
+func isMissing(msg []byte) bool {
+	if frame.MessageType(msg[3]) != frame.Reply {
+		return false
+	}
+	fs, err := splitStruct(msg[12+be.Uint32(msg[4:]):])
+	id := profiles.Auto().Method([]byte(profiles.CallTable)).NoSuchObject
+	return err == nil && fs.get(frame.Struct, id) != nil
 }
 
 var errWriteIDs = errors.New("the reply does not answer the tables asked for")

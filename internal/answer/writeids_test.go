@@ -64,18 +64,31 @@ func TestWriteIDsOfTwoCatalogs(t *testing.T) {
 	}
 }
 
-// Hive 4 compares compacted files with its own list of transactions.
+// Hive 4 compares compacted files with its own list of transactions, so it may
+// not read transactional tables elsewhere. It asks about plain tables too, and
+// about some that are not there.
 func TestWriteIDsForHive4(t *testing.T) {
 	for setting, refused := range map[string]bool{"": true, "locks.acid-read: unsafe": false} {
 		f := frontOf(t, newStore(t, "hdp", "apache-4.1.0"), newStore(t, "apache", "apache-4.1.0"), setting)
+		for table, flag := range map[string]string{"plain": "false", "acid": "true", "shout": "TRUE"} {
+			if _, err := f.apache.Do("create_table_req", hms.Struct{"request": hms.Struct{
+				"processorCapabilities": hms.ListOf([]string{"HIVEFULLACIDWRITE", "HIVEFULLACIDREAD"}), "table": hms.Struct{"tableName": table, "dbName": "sales",
+					"tableType": "MANAGED_TABLE", "sd": hms.Struct{"cols": []any{}},
+					"parameters": hms.MapOf(map[string]string{"transactional": flag})}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		c := f.dial("apache-4.1.0")
 		_, _ = c.try("get_dataconnectors", nil) // what the client shows of itself
-		_, err := c.writeIDs("1:1::", "apache__sales.orders")
-		if !refused && err != nil || refused && (err == nil || !strings.Contains(err.Error(), "only available in the default catalog 'hdp'")) {
-			t.Errorf("%q: got %v, want it refused: %v", setting, err, refused)
+		for _, tables := range [][]string{{"apache__sales.acid"}, {"apache__sales.shout"}, {"sales.orders", "apache__sales.plain", "apache__sales.acid"}} {
+			_, err := c.writeIDs("1:1::", tables...)
+			if !refused && err != nil || refused && (err == nil || !strings.Contains(err.Error(), "only available in the default catalog 'hdp'")) {
+				t.Errorf("%q, %v: got %v, want it refused: %v", setting, tables, err, refused)
+			}
 		}
-		if _, err := c.writeIDs("1:1::", "sales.orders"); err != nil {
-			t.Errorf("%q, default catalog: %v", setting, err)
+		const want = "apache__sales.plain 0 [], sales.orders 0 [], apache__sales.none 0 [], apache__none.plain 0 []"
+		if got, err := c.writeIDs("1:1::", "apache__sales.plain", "sales.orders", "apache__sales.none", "apache__none.plain"); err != nil || got != want {
+			t.Errorf("%q, plain tables: got %q, %v, want %q", setting, got, err, want)
 		}
 	}
 }
