@@ -137,6 +137,7 @@ def statements(r, tmp, ask, around):
     ours("show_databases", "sql", "SHOW DATABASES")
     ours("show_databases_like", "sql", "SHOW DATABASES LIKE '%s'" % db)
     sql("describe_database", "DESCRIBE DATABASE EXTENDED {db}")
+    sql("show_create_database", "SHOW CREATE DATABASE {db}")
     sql("alter_database", "ALTER DATABASE {db} SET DBPROPERTIES ('team'='y')")
     sql("use", "USE {db}")
     sql("current_database", "SELECT current_database()")
