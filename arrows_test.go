@@ -42,7 +42,7 @@ var places = map[string][]string{
 	"github.com/rs/zerolog":             {"internal", "cmd"},
 	"github.com/valyala/bytebufferpool": {"internal"},
 	"github.com/spf13/cobra":            {"cmd"},
-	"go.uber.org/thriftrw/idl":          {"profiles"},
+	"go.uber.org/thriftrw":              {"profiles"}, // idl and the ast it gives
 	"github.com/pires/go-proxyproto":    {"internal/gateway"},
 	"github.com/go-zookeeper/zk":        {"internal/zk"},
 	"github.com/jcmturner/gokrb5":       {"sasl"},

@@ -9,6 +9,7 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rs/zerolog v1.35.1
 	github.com/spf13/cobra v1.10.2
+	go.uber.org/thriftrw v1.32.0
 	gopkg.in/yaml.v3 v3.0.1
 )
 

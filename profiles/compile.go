@@ -134,11 +134,13 @@ func shapers(r *rules, front, back *Inventory, reader Reader) (calls, replies *s
 	return calls, replies, nil
 }
 
-// own are the inventories among the two that are not built in: a site's. The
-// union says nothing about exceptions that its parts do not say better.
+// own are the inventories among the two, and of the union among them, that are
+// not built in: a site's. The union says nothing about exceptions that its
+// parts do not say better.
 func own(front, back *Inventory) []*Inventory {
 	var out []*Inventory
 	for _, inv := range []*Inventory{front, back} {
+		out = append(out, inv.parts...)
 		if have, err := Load(inv.Label); inv.Label != AutoLabel && (err != nil || have != inv) {
 			out = append(out, inv)
 		}

@@ -11,43 +11,8 @@ import (
 	"hmsgate/frame"
 )
 
-// suspicious are names that suggest a database, a catalog, a full table name,
-// a location, SQL, or text that may hold one of these.
-var suspicious = regexp.MustCompile(`(?i)(^db|db$|_db|db_|dbname|database|^ns$|namespace|catalog|cat_?name|` +
-	`fulltable|tablesused|location|path|ur[il]s?$|query|sql|view|policy|writeid(s|list)$|txnlist|^source$|^body$|` +
-	`^header$|remote|propert|parameters$|params$|expr|predicate|pattern|^files|message$|metadata$|tableobj|` +
-	`partitionobj|progress|schematext|filter)`)
-
-// suspiciousID are names of ids that belong to one backend.
-var suspiciousID = regexp.MustCompile(`(?i)(lock_?id|txn_?id|write_?id|compaction_?id|cq_?id|^ids?$)`)
-
-// namesSomething are owners whose plain "name" is a database or catalog.
-var namesSomething = regexp.MustCompile(`(?i)(database|catalog)`)
-
 // namesResult are methods whose bare result is databases or catalogs.
 var namesResult = regexp.MustCompile(`(?i)(database|catalog)s?$`)
-
-// plainIDs are i64 fields called id that belong to other things.
-var plainIDs = map[string]string{
-	"Table.id": "table ids are the backend's, and go back to it with the table's name",
-}
-
-// suspect says whether a field must have a rule.
-func suspect(owner string, f *Field) bool {
-	if f.Type.holds(frame.String) {
-		switch f.Name {
-		case "name", "names", "pattern":
-			return namesSomething.MatchString(owner) || suspicious.MatchString(f.Name)
-		}
-		return suspicious.MatchString(f.Name)
-	}
-	if f.Type.holds(frame.I64) {
-		// "id" in a request is the table's id, beside its name.
-		tableID := f.Name == "id" && strings.HasSuffix(owner, "Request") && owner != "ShowCompactRequest"
-		return suspiciousID.MatchString(f.Name) && !tableID && plainIDs[owner+"."+f.Name] == ""
-	}
-	return false
-}
 
 // holes lists what the rules leave open in an inventory.
 func holes(r *rules, inv *Inventory) (out []string) {

@@ -38,6 +38,15 @@
 //	apache-master-2026                     development text, may still move
 //	hdp-3.1.0.0-78 3.1.4.0-315 3.1.5.0-152 3.1.5.178   vendor tags
 //
+// A site adds its vendor's from an IDL file (Import) to those that its gateway
+// knows (NewSet). A method that no row knows gets a derived one; a field of a
+// struct that no rule knows means what its name means everywhere else, if that
+// is one thing and a name or id (derive.go); what looks like a name and means
+// nothing by that is noted. Facts are as Apache Thrift's compiler takes them:
+// the released text of 3.1.3 gives the built-in inventory, a test fetches it
+// and compares. A backend is taken for an imported version by setting only:
+// what it says of itself (getVersion) is the version it was built from.
+//
 // AutoInventory is all of them in one: what a port must understand that does not know
 // its client's version. A field id may have several meanings there; nearly
 // all differ in wire type, and the rules decide the rest (clashes).

@@ -9,6 +9,8 @@ type Inventory struct {
 	Structs map[string]*Struct
 	Enums   map[string]*Enum
 	Order   []string // method names as the IDL orders them
+
+	parts []*Inventory // of a union: those that are not built in
 }
 
 // Method is one call of the interface. Its arguments travel as a struct whose

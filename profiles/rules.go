@@ -48,6 +48,9 @@ type rules struct {
 	unread    map[string]map[string]string // method, exception: what it becomes for readers before 4.x
 	same      map[string]string            // Struct.field: the name that other versions give it
 	enums     map[string]map[string]string // enum, value: what stands for it in versions that lack it
+
+	once     sync.Once
+	meanings map[string]rule // what a name means everywhere, by meaningKey
 }
 
 // methodRule is a row and the rules that hold in its method alone.

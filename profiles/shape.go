@@ -109,7 +109,7 @@ func (s *shaper) call(m *Method) (*shape, error) {
 	if s.match != nil && s.match.to.Methods[m.Name] != nil {
 		there = s.match.to.Methods[m.Name].Args
 	}
-	sh.edges, err = s.edges(m.Name, m.Args, there, func(f *Field) rule { return s.rules.arg(m.Name, f) })
+	sh.edges, err = s.edges(m.Name, m.Args, there, func(f *Field) (rule, error) { return s.rules.arg(m.Name, f), nil })
 	return sh, err
 }
 
@@ -151,25 +151,27 @@ func (s *shaper) structure(name string) (*shape, error) {
 	sh := s.add(name)
 	sh.union = st.Kind == Union
 	s.shapes[name] = sh
-	own := s.rules.structs[name]
 	var err error
 	if sh.inserts, err = s.additions(name); err != nil {
 		return nil, err
 	}
-	sh.edges, err = s.edges(name, st.Fields, s.there(name), func(f *Field) rule { return own[f.Name] })
+	sh.edges, err = s.edges(name, st.Fields, s.there(name), func(f *Field) (rule, error) { return s.rules.field(name, f) })
 	return sh, err
 }
 
 // edges plans a list of fields. An id may stand there with several wire
 // types; with one wire type and different plans it needs a clash rule. there
 // are the fields of the other side.
-func (s *shaper) edges(owner string, fields, there []Field, of func(*Field) rule) ([]shapeEdge, error) {
+func (s *shaper) edges(owner string, fields, there []Field, of func(*Field) (rule, error)) ([]shapeEdge, error) {
 	var out []shapeEdge
 	latching := false
 	for i := range fields {
 		f := &fields[i]
-		u := of(f)
-		v, err := s.value(f.Type, u)
+		u, err := of(f)
+		var v *value
+		if err == nil {
+			v, err = s.value(f.Type, u)
+		}
 		if err == nil {
 			v, err = s.text(owner, f, v)
 		}
