@@ -2,10 +2,9 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
-
-	"hmsgate/profiles"
 )
 
 func checkCommand() *cobra.Command {
@@ -18,17 +17,17 @@ func checkCommand() *cobra.Command {
 the effective value of every key and where it came from. Exit code 0 when it is good, 2 when not.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, table, err := loadTable(file)
+			s, err := loadSite(file)
 			if err != nil {
 				return err
 			}
-			for _, note := range append(cfg.Notes, table.Warnings()...) {
+			for _, note := range slices.Concat(s.cfg.Notes, s.profiles.Notes(), s.table.Warnings()) {
 				fmt.Fprintln(c.ErrOrStderr(), note)
 			}
 			if print {
-				return cfg.WriteEffective(c.OutOrStdout())
+				return s.cfg.WriteEffective(c.OutOrStdout())
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s: good: %d catalogs, default %s\n", file, len(cfg.Catalogs), table.Default().Name)
+			fmt.Fprintf(c.OutOrStdout(), "%s: good: %d catalogs, default %s\n", file, len(s.cfg.Catalogs), s.table.Default().Name)
 			return nil
 		},
 	}
@@ -36,6 +35,3 @@ the effective value of every key and where it came from. Exit code 0 when it is 
 	c.Flags().BoolVar(&print, "print", false, "print the effective value of every key")
 	return c
 }
-
-// knownProfiles are the labels a configuration may name.
-func knownProfiles() []string { return append(profiles.Labels(), profiles.AutoLabel) }

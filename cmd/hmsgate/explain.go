@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hmsgate/internal/gateway"
 	"hmsgate/profiles"
 	"hmsgate/rewrite"
 	"hmsgate/route"
@@ -34,7 +33,11 @@ func explainCommand() *cobra.Command {
 		Short: "Say what the gateway does with a method, and where a call would go",
 		Long:  explainHelp(),
 		RunE: func(c *cobra.Command, args []string) error {
-			plans, err := plansOf(front, back)
+			s, err := explainSite(file)
+			if err != nil {
+				return err
+			}
+			plans, err := s.profiles.Plans(front, back)
 			if err != nil {
 				return usageError{err}
 			}
@@ -54,10 +57,10 @@ func explainCommand() *cobra.Command {
 			if len(args) == 1 {
 				return nil
 			}
-			return explainRoute(out, plans, file, args[0], args[1:])
+			return explainRoute(out, plans, s.table, args[0], args[1:])
 		},
 	}
-	c.Flags().StringVarP(&file, "config", "c", "", "configuration whose catalogs decide")
+	c.Flags().StringVarP(&file, "config", "c", "", "configuration whose catalogs decide, and whose imported versions may be named")
 	c.Flags().StringVar(&front, "front", profiles.AutoLabel, "client's interface version, or auto")
 	c.Flags().StringVar(&back, "back", profiles.AutoLabel,
 		"metastore's interface version: how it serves the method, by which bridge")
@@ -65,22 +68,13 @@ func explainCommand() *cobra.Command {
 	return c
 }
 
-// plansOf compiles the plans of a pair of versions.
-func plansOf(front, back string) (*profiles.Plans, error) {
-	if back == profiles.AutoLabel {
-		return gateway.Plans(front)
+// explainSite is the configuration's, or the built-in versions without one.
+func explainSite(file string) (*site, error) {
+	if file != "" {
+		return loadSite(file)
 	}
-	var invs [2]*profiles.Inventory
-	for i, label := range []string{front, back} {
-		var err error
-		if invs[i], err = profiles.Load(label); label == profiles.AutoLabel {
-			invs[i], err = profiles.AutoInventory()
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return profiles.Compile(invs[0], invs[1])
+	set, err := profiles.Builtin()
+	return &site{profiles: set}, err
 }
 
 func explainHelp() string {
@@ -122,17 +116,13 @@ func parseNames(args []string) ([]name, error) {
 }
 
 // explainRoute says where a call that names these things goes.
-func explainRoute(out io.Writer, plans *profiles.Plans, file, method string, args []string) error {
+func explainRoute(out io.Writer, plans *profiles.Plans, table *route.Table, method string, args []string) error {
 	names, err := parseNames(args)
 	if err != nil {
 		return usageError{err}
 	}
-	if file == "" {
+	if table == nil {
 		return usageError{fmt.Errorf("where a call goes depends on the configuration: give one with -c FILE")}
-	}
-	_, table, err := loadTable(file)
-	if err != nil {
-		return err
 	}
 	var b route.Binding
 	b.Reset(table, nil)

@@ -13,6 +13,7 @@ import (
 
 	"hmsgate/internal/config"
 	"hmsgate/internal/gateway"
+	"hmsgate/profiles"
 	"hmsgate/route"
 )
 
@@ -34,11 +35,11 @@ The smallest configuration for two catalogs:
       apache: {uris: thrift://127.0.0.1:29084}`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := load(file)
+			s, err := loadSite(file)
 			if err != nil {
 				return err
 			}
-			g, err := gateway.New(cfg, logger(cfg.Log), version)
+			g, err := gateway.New(s.cfg, logger(s.cfg.Log), version)
 			if err != nil {
 				return usageError{err}
 			}
@@ -49,9 +50,16 @@ The smallest configuration for two catalogs:
 	return c
 }
 
-// load reads a configuration and checks all that can be checked without
-// opening anything.
-func load(file string) (*config.Config, error) {
+// site is a configuration and what it makes.
+type site struct {
+	cfg      *config.Config
+	profiles *profiles.Set
+	table    *route.Table
+}
+
+// loadSite reads a configuration and checks all that can be checked without
+// opening a socket.
+func loadSite(file string) (*site, error) {
 	if file == "" {
 		return nil, usageError{errors.New("no configuration: give one with -c FILE")}
 	}
@@ -59,23 +67,14 @@ func load(file string) (*config.Config, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if err := cfg.CheckProfiles(knownProfiles()); err != nil {
+	s := &site{cfg: cfg}
+	if s.profiles, err = gateway.Profiles(cfg); err != nil {
 		return nil, usageError{err}
 	}
-	return cfg, nil
-}
-
-// loadTable is load and the catalogs that the configuration makes.
-func loadTable(file string) (*config.Config, *route.Table, error) {
-	cfg, err := load(file)
-	if err != nil {
-		return nil, nil, err
+	if s.table, err = gateway.Table(cfg); err != nil {
+		return nil, usageError{fmt.Errorf("%s: %w", file, err)}
 	}
-	table, err := gateway.Table(cfg)
-	if err != nil {
-		return nil, nil, usageError{fmt.Errorf("%s: %w", file, err)}
-	}
-	return cfg, table, nil
+	return s, nil
 }
 
 func logger(l config.Log) zerolog.Logger {

@@ -47,7 +47,7 @@ func (l *loader) apply(e *entry) {
 // takesList tells where a comma separated value may be a YAML list.
 func (r *row) takesList() bool {
 	switch r.kind {
-	case kindNames, kindChoices, kindURIs, kindFree:
+	case kindNames, kindFiles, kindChoices, kindURIs, kindFree:
 		return true
 	}
 	return r.standing != live
@@ -147,6 +147,8 @@ func (r *row) allows() string {
 	case kindProfile:
 		_, f := profile("")
 		return f.allowed
+	case kindFile, kindFiles:
+		return r.short()
 	case kindName:
 		return "the name of a catalog"
 	case kindNames:

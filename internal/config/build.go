@@ -110,6 +110,7 @@ func (l *loader) build() *Config {
 	}
 	c.DefaultCatalog = l.textOr("routing.default-catalog", only)
 	l.text("additional-frontends")
+	l.vendors()
 	c.Listeners = append(c.Listeners, l.mainListener(c.DefaultCatalog))
 	for _, n := range l.usable("listener", l.listeners, nil) {
 		c.Listeners = append(c.Listeners, l.listener(n, c.DefaultCatalog))

@@ -33,6 +33,7 @@ type Config struct {
 
 	settings []Setting
 	profiles []profileUse
+	imports  []importUse
 }
 
 // Listener is one address clients connect to.
@@ -104,6 +105,13 @@ type Setting struct {
 	Key    string
 	Value  string // hidden when the key is a secret
 	Origin string // "file:line", "default" or "peer default"
+}
+
+// importUse is an interface description that somebody wants imported.
+type importUse struct {
+	at    setting
+	label string
+	path  string
 }
 
 // profileUse is an inventory label somebody wrote.

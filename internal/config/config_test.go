@@ -2,10 +2,12 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,7 +110,7 @@ func TestEveryLiveKeyIsRead(t *testing.T) {
 		read[s.Key] = true
 	}
 	for _, r := range rows() {
-		if r.standing != live || r.kind == kindFree || r.kind == kindAddress {
+		if r.standing != live || r.kind == kindFree || r.kind == kindFile || r.kind == kindAddress {
 			continue
 		}
 		if key := strings.Replace(r.key, "<n>", "x", 1); !read[key] {
@@ -262,5 +264,34 @@ func TestCheckProfiles(t *testing.T) {
 	const want = `f:2: compatibility.frontend-profile: "cdp-7.1" is not a known interface version; allowed: auto, apache-4.1.0`
 	if err == nil || err.Error() != want {
 		t.Errorf("unknown profile\n got %v\nwant %s", err, want)
+	}
+}
+
+func TestCheckImports(t *testing.T) {
+	c, err := Parse("/etc/hmsgate/f.yaml", YAML, []byte(`
+catalog.a.uris: thrift://h:1
+profiles:
+  import.cdp-3.1.3000.7: /opt/cdp/hive_metastore.thrift
+  import: [acme-4.1.thrift, idl/x-2.3.thrift]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err = c.CheckImports(func(label, path string) error {
+		got = append(got, label+" "+path)
+		if label == "x-2.3" {
+			return errors.New("is bad")
+		}
+		return nil
+	})
+	want := []string{"cdp-3.1.3000.7 /opt/cdp/hive_metastore.thrift", "acme-4.1 /etc/hmsgate/acme-4.1.thrift",
+		"x-2.3 /etc/hmsgate/idl/x-2.3.thrift"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	const text = `/etc/hmsgate/f.yaml:5: profiles.import: "acme-4.1.thrift,idl/x-2.3.thrift" cannot be imported: is bad`
+	if err == nil || err.Error() != text {
+		t.Errorf("got %v, want %s", err, text)
 	}
 }

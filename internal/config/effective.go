@@ -34,7 +34,7 @@ func (l *loader) finish(c *Config) {
 		c.settings = append(c.settings, s)
 	}
 	sort.Slice(c.settings, func(i, j int) bool { return c.settings[i].Key < c.settings[j].Key })
-	c.profiles = l.profiles
+	c.profiles, c.imports = l.profiles, l.imports
 }
 
 // noteFree says once per family which Hive settings are kept without effect.

@@ -110,6 +110,7 @@ type loader struct {
 	badNames  bool // a catalog or listener was left out for its name
 	unknowns  int
 	profiles  []profileUse
+	imports   []importUse
 }
 
 type lineNote struct {

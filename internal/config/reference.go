@@ -110,6 +110,10 @@ func (r *row) short() string {
 		return "host or address"
 	case kindProfile:
 		return "auto, or an inventory"
+	case kindFile:
+		return "a file"
+	case kindFiles:
+		return "list of files"
 	}
 	return r.allows()
 }

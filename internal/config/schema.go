@@ -23,6 +23,8 @@ const (
 	kindHost                 // name or address to listen on
 	kindAddress              // host:port, stands for the two keys in row.into
 	kindProfile              // auto, an inventory label, or the peer's name of one
+	kindFile                 // a file, from the folder of the configuration
+	kindFiles                // several
 )
 
 // standing says what setting a key does in this version.
@@ -75,6 +77,7 @@ var sections = []section{
 	{"Administration, log, metrics", adminRows},
 	{"Routing and names", routingRows},
 	{"Catalogs", catalogRows},
+	{"Interface versions", profileRows},
 	{"Locks", lockRows},
 	{"Limits", limitRows},
 	{"Keys of hms-proxy that have no effect here", notedRows},

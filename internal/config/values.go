@@ -53,6 +53,10 @@ func (r *row) normalise(value string, a *alias) (string, finding) {
 		return listenHost(value)
 	case kindProfile:
 		return profile(value)
+	case kindFile, kindFiles:
+		if value = strings.Join(items(value), ","); value == "" {
+			return "", finding{"is empty", r.short()}
+		}
 	case kindName:
 		if value == "" {
 			return "", finding{"is empty", "the name of a catalog"}

@@ -32,31 +32,43 @@ func Table(cfg *config.Config) (*route.Table, error) {
 	return route.New(rc)
 }
 
-// Plans compiles the plans for clients of a front profile.
-func Plans(front string) (*profiles.Plans, error) {
-	if front == "" || front == profiles.AutoLabel {
-		return profiles.Auto(), nil
-	}
-	f, err := profiles.Load(front)
+// Profiles are the interface versions that a configuration may name: the
+// built-in ones and those it imports.
+func Profiles(cfg *config.Config) (*profiles.Set, error) {
+	set, err := profiles.Builtin()
 	if err != nil {
 		return nil, err
 	}
-	back, err := profiles.AutoInventory()
+	var invs []*profiles.Inventory
+	err = cfg.CheckImports(func(label, path string) error {
+		if err := profiles.CheckLabel(label); err != nil {
+			return err
+		}
+		inv, err := profiles.Import(label, path)
+		if err != nil {
+			return err
+		}
+		with, err := profiles.NewSet(append(invs, inv)...)
+		if err == nil {
+			invs, set = append(invs, inv), with
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return profiles.Compile(f, back)
+	return set, cfg.CheckProfiles(append(set.Labels(), profiles.AutoLabel))
 }
 
 // env makes what sessions of one front profile share.
 func (g *Gateway) env(front string) (*session.Env, error) {
 	cfg := g.cfg
-	plans, err := Plans(front)
+	plans, err := g.profiles.Plans(front, profiles.AutoLabel)
 	if err != nil {
 		return nil, err
 	}
 	e := &session.Env{
-		Table: g.table, Plans: plans, Dial: g.dial, Alive: g.alive, Budget: g.budget, Metrics: g.metrics, Log: g.log,
+		Table: g.table, Profiles: g.profiles, Plans: plans, Dial: g.dial, Alive: g.alive, Budget: g.budget, Metrics: g.metrics, Log: g.log,
 		LogCalls: cfg.Log.Calls, Draining: &g.draining, InFlight: &g.inFlight,
 		Limits: session.Limits{
 			Call: cfg.Limits.CallBytes, Reply: cfg.Limits.ReplyBytes, Frame: int(cfg.Limits.FrameBytes),

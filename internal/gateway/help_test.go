@@ -82,7 +82,12 @@ func newGateway(t testing.TB, addr string, settings ...string) (*Gateway, *wiret
 
 func dialGateway(t testing.TB, g *Gateway) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", g.Addr().String())
+	return dialAddr(t, g.Addr())
+}
+
+func dialAddr(t testing.TB, addr net.Addr) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", addr.String())
 	if err != nil {
 		t.Fatal(err)
 	}

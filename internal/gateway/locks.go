@@ -9,7 +9,6 @@ import (
 
 	"hmsgate/internal/hms"
 	"hmsgate/internal/locks"
-	"hmsgate/profiles"
 	"hmsgate/route"
 )
 
@@ -77,7 +76,7 @@ func (g *Gateway) lockClient(ctx context.Context, conn net.Conn, uri *route.URI,
 	if err != nil {
 		return nil, err
 	}
-	inv, err := profiles.Load(label)
+	inv, err := g.profiles.Load(label)
 	if err != nil {
 		return nil, err
 	}

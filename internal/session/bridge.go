@@ -19,6 +19,7 @@ type way struct {
 // versions are the plans of all backend versions met so far, compiled on first
 // sight. One front has one.
 type versions struct {
+	set   *profiles.Set
 	front *profiles.Inventory
 	mu    sync.Mutex // guards made
 	made  map[versionKey]*profiles.Plans
@@ -29,14 +30,10 @@ type versionKey struct {
 	reader profiles.Reader
 }
 
-func newVersions(front string) (*versions, error) {
-	v := &versions{made: map[versionKey]*profiles.Plans{}}
+func newVersions(set *profiles.Set, front string) (*versions, error) {
+	v := &versions{set: set, made: map[versionKey]*profiles.Plans{}}
 	var err error
-	if front == profiles.AutoLabel {
-		v.front, err = profiles.AutoInventory()
-	} else {
-		v.front, err = profiles.Load(front)
-	}
+	v.front, err = set.Load(front)
 	return v, err
 }
 
@@ -51,7 +48,7 @@ func (v *versions) plans(back string, r profiles.Reader) (*profiles.Plans, error
 	if p := v.made[key]; p != nil {
 		return p, nil
 	}
-	inv, err := profiles.Load(back)
+	inv, err := v.set.Load(back)
 	if err != nil {
 		return nil, err
 	}

@@ -44,11 +44,12 @@ type Check func(*Call) *route.Refusal
 // Env is what all sessions of one configuration share. It does not change;
 // sessions take a new one at their next call.
 type Env struct {
-	Table   *route.Table
-	Plans   *profiles.Plans
-	Targets []Target // by the catalogs' order in Table
-	Checks  []Check
-	Dial    route.DialFunc
+	Table    *route.Table
+	Profiles *profiles.Set // nil: the built-in ones
+	Plans    *profiles.Plans
+	Targets  []Target // by the catalogs' order in Table
+	Checks   []Check
+	Dial     route.DialFunc
 	// Alive asks a metastore on a fresh connection whether it is well.
 	Alive   func(u *route.URI, catalog int) bool
 	Limits  Limits
@@ -92,7 +93,12 @@ func (e *Env) Prepare(answers map[string]Answer) error {
 		e.stale, e.keep = staleAfter, backendIdle
 	}
 	var err error
-	if e.versions, err = newVersions(e.Plans.Front); err != nil {
+	if e.Profiles == nil {
+		if e.Profiles, err = profiles.Builtin(); err != nil {
+			return err
+		}
+	}
+	if e.versions, err = newVersions(e.Profiles, e.Plans.Front); err != nil {
 		return err
 	}
 	e.programs, e.lacking = answers, newLacking()

@@ -137,7 +137,11 @@ func everybody(c *Call) error {
 
 // compiled are the plans of all tests: they take their time.
 var compiled = sync.OnceValues(func() (*versions, error) {
-	v, err := newVersions(profiles.AutoLabel)
+	set, err := profiles.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	v, err := newVersions(set, profiles.AutoLabel)
 	if err == nil {
 		err = (&Env{versions: v}).Warm("apache-3.1.3")
 	}
