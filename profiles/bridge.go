@@ -58,7 +58,11 @@ func (b *bridger) bridge(m *Method) (*Bridge, error) {
 		return nil, nil
 	}
 	out := &Bridge{Why: t.Here}
-	if t.Program != "" {
+	switch {
+	case t.Program != "" && t.Never != "" && b.back.Methods[m.Name] == nil:
+		out.Never = t.Never
+		return out, nil
+	case t.Program != "":
 		out.Program = b.program(m, &t)
 	}
 	if t.Here != "" {
@@ -78,7 +82,7 @@ func (b *bridger) bridge(m *Method) (*Bridge, error) {
 		}
 		out.Candidates = append(out.Candidates, *c)
 	}
-	if len(out.Candidates) == 0 {
+	if len(out.Candidates) == 0 && out.Program == nil {
 		out.Never = t.Never
 	}
 	if len(out.Candidates) == 0 && out.Never == "" && out.Program == nil {

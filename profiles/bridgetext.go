@@ -13,8 +13,9 @@ import (
 // programs are the names that bridges may give as program. Package
 // internal/answer has one implementation for each.
 var programs = []string{
-	"column-statistics", "constraints", "databases", "echo", "functions", "open-txns", "partition-specs",
-	"table-infos", "table-names", "tables-by-pattern", "views",
+	"add-partitions", "column-statistics", "compactions", "constraints", "databases", "drop-catalog", "drop-database",
+	"echo", "functions", "locks-of-txn", "open-txns", "partition-specs", "table-infos", "table-names",
+	"tables-by-pattern", "views", "write-ids-of-list",
 }
 
 // Programs are the names of all programs that bridges may name, sorted.
@@ -35,6 +36,9 @@ type Program struct {
 	// At are beginnings of the labels of backends all whose calls it serves,
 	// since their metastores understand less of one than the interface says.
 	At []string
+	// Serves are the guards (rewrite.Walker.Guards) of what it keeps from being
+	// lost where the backend has the method; a call that met others is refused.
+	Serves uint64
 }
 
 // bridgeText is a method's entry in bridges.yaml.
@@ -45,6 +49,7 @@ type bridgeText struct {
 	Lost       []string
 	Form       bool
 	At         []string
+	Serves     []string
 	Here       string
 	Candidates []candidateText
 }
@@ -71,6 +76,7 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 		Lost       []string          `yaml:"lost"`
 		Form       bool              `yaml:"form"`
 		At         []string          `yaml:"at"`
+		Serves     []string          `yaml:"serves"`
 		Here       string            `yaml:"here"`
 	}
 	if err := n.Decode(&o); err != nil {
@@ -83,15 +89,15 @@ func (b *bridgeText) UnmarshalYAML(n *yaml.Node) error {
 		}
 	}
 	switch {
-	case given != 1, o.Never == "" && o.Candidates != nil:
-		return fmt.Errorf("line %d: want candidates, never, both, program or here", n.Line)
+	case given != 1 && !(given == 2 && o.Here == ""), o.Candidates != nil && (o.Never == "" || given != 1):
+		return fmt.Errorf("line %d: want candidates, program or here, or never, alone or with one of the first two", n.Line)
 	case o.Program != "" && !slices.Contains(programs, o.Program):
 		return fmt.Errorf("line %d: program %q is none of %s", n.Line, o.Program, strings.Join(programs, ", "))
 	case o.Program == "" && len(o.Calls)+len(o.Lost) > 0:
 		return fmt.Errorf("line %d: calls and lost are a program's", n.Line)
 	}
 	*b = bridgeText{Candidates: o.Candidates, Never: o.Never, Program: o.Program, Calls: o.Calls, Lost: o.Lost,
-		Form: o.Form, At: o.At, Here: o.Here}
+		Form: o.Form, At: o.At, Serves: o.Serves, Here: o.Here}
 	return nil
 }
 
@@ -106,6 +112,11 @@ func (b *bridger) program(m *Method, t *bridgeText) *Program {
 				p.Calls[part] = name
 				break
 			}
+		}
+	}
+	for i, reason := range b.calls.reasons {
+		if field, _, _ := strings.Cut(reason, ": "); slices.Contains(t.Serves, field) {
+			p.Serves |= 1 << (maxBridgeGuards + i)
 		}
 	}
 	if p.Front.Label == AutoLabel && !p.Form {

@@ -97,7 +97,7 @@ func compatRow(plans [][]*Plans, i int) (cells []string, differs bool) {
 func (p *MethodPlan) outcome() string {
 	b := p.Bridge
 	switch {
-	case p.Formed, !p.Missing && b != nil && b.Program != nil && p.Guarded:
+	case !p.Missing && p.serves():
 		return "program for some"
 	case !p.Missing:
 		return "same"
@@ -177,11 +177,13 @@ func refusedNotes(p *Plans, m *MethodPlan) (out []string) {
 		}
 		return out
 	}
-	if m.Missing || m.Bridge != nil && m.Bridge.Program != nil && m.Guarded {
+	if m.Missing {
 		return nil
 	}
-	met := uint64(0)
-	m.call.guards(map[*shape]bool{}, &met)
+	met := m.guards
+	if b := m.Bridge; b != nil && b.Program != nil {
+		met &^= b.Program.Serves
+	}
 	for i, r := range p.reasons {
 		if met>>(maxBridgeGuards+i)&1 != 0 {
 			out = append(out, ": "+r)

@@ -77,9 +77,8 @@ func compile(r *rules, front, back *Inventory, reader Reader) (*Plans, error) {
 		if err == nil {
 			mp.Fallback, err = r.fallback(front, m)
 		}
-		met := uint64(0)
-		mp.call.guards(map[*shape]bool{}, &met)
-		mp.Guarded = met != 0
+		mp.call.guards(map[*shape]bool{}, &mp.guards)
+		mp.Guarded = mp.guards != 0
 		if calls.crossing && mp.Expr {
 			mp.Missing, mp.Bridge = true, &Bridge{Never: "a partition expression of another Hive generation"}
 		}

@@ -15,7 +15,7 @@ func (p *Plans) explainBridge(out io.Writer, mp *MethodPlan) {
 		for _, n := range refusedNotes(p, mp) {
 			fmt.Fprintf(out, "    refused%s\n", n)
 		}
-		if b != nil && b.Program != nil && (mp.Formed || mp.Guarded) {
+		if mp.serves() {
 			b.Program.explain(out)
 		}
 		return

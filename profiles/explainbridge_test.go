@@ -35,7 +35,11 @@ func TestExplainBridge(t *testing.T) {
 			"empty answer when the backend does not know it\n"}},
 		{"apache-3.1.3", "apache-4.1.0", "drop_partitions_req",
 			[]string{"refused: a partition expression of another Hive generation\n"}},
-		{"apache-4.1.0", "apache-3.1.3", "show_locks", []string{"refused: txnid: the backend would ignore the filter\n"}},
+		{"apache-4.1.0", "apache-3.1.3", "show_locks", []string{"at this backend: program for some\n", "program locks-of-txn\n"}},
+		{"apache-4.1.0", "apache-3.1.3", "add_partitions_req", []string{"at this backend: program for some\n",
+			"refused: timestampStats: the backend has no statistics of timestamps\n", "    program add-partitions\n"}},
+		{"apache-4.1.0", "apache-3.1.3", "allocate_table_write_ids",
+			[]string{"at this backend: same\n", "refused: reallocate: the backend cannot reallocate write ids\n"}},
 	} {
 		t.Run(c.method+" at "+c.back, func(t *testing.T) {
 			front, err := AutoInventory()

@@ -60,6 +60,12 @@ type Plans struct {
 // List is all methods sorted by name; plans of one front have the same ones.
 func (p *Plans) List() []*MethodPlan { return p.list }
 
+// serves says whether the bridge's program serves some calls of a method that
+// the backend has.
+func (p *MethodPlan) serves() bool {
+	return p.Bridge != nil && p.Bridge.Program != nil && (p.Formed || p.guards&p.Bridge.Program.Serves != 0)
+}
+
 // Reason says why guards that a shared struct met refuse a call, "" when they
 // do not.
 func (p *Plans) Reason(met uint64) string {
@@ -88,6 +94,7 @@ type MethodPlan struct {
 	// Fallback is the answer when the backend does not know the method.
 	Fallback *Fallback
 
+	guards      uint64 // that a call may meet
 	call, reply *shape // for Explain
 }
 

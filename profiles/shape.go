@@ -87,12 +87,12 @@ func newShaper(inv, to *Inventory, r *rules, replies bool) *shaper {
 }
 
 // there are the fields of a struct as the other side has it; nil when it is
-// not known or has no such struct.
+// not known or has no such struct, not when that one is empty.
 func (s *shaper) there(name string) []Field {
 	if s.match == nil || s.match.to.Structs[name] == nil {
 		return nil
 	}
-	return s.match.to.Structs[name].Fields
+	return append([]Field{}, s.match.to.Structs[name].Fields...)
 }
 
 func (s *shaper) add(name string) *shape {

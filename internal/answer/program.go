@@ -17,17 +17,23 @@ type program func(w *work) (any, error)
 // programs are all programs under the names that bridges use. The parts that
 // a bridge's calls play are the program's own words.
 var programs = map[string]program{
+	"add-partitions":    addPartitions,
 	"column-statistics": columnStatistics,
+	"compactions":       compactions,
 	"constraints":       constraints,
 	"databases":         databases,
+	"drop-catalog":      dropCatalog,
+	"drop-database":     dropDatabase,
 	"echo":              echo,
 	"functions":         functions,
+	"locks-of-txn":      locksOfTxn,
 	"open-txns":         openTxns,
 	"partition-specs":   partitionSpecs,
 	"table-infos":       tableInfos,
 	"table-names":       tableNames,
 	"tables-by-pattern": tablesByPattern,
 	"views":             views,
+	"write-ids-of-list": writeIDsOfList,
 }
 
 // work is one run of a program.
@@ -154,6 +160,18 @@ func (w *work) request() hms.Struct {
 		}
 	}
 	return hms.Struct{}
+}
+
+// with is the call's arguments with another request.
+func (w *work) with(req hms.Struct) hms.Struct {
+	out := hms.Struct{}
+	for name, v := range w.args {
+		if _, is := v.(hms.Struct); is {
+			v = req
+		}
+		out[name] = v
+	}
+	return out
 }
 
 // db writes a database for an argument that is no field of a struct: with the

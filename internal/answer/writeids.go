@@ -156,12 +156,19 @@ func (s *set) writeIDsOf(c *session.Call, sh *tableShare, args, req fields, name
 		list = append(list, stringValue(n))
 	}
 	req = append(fields(nil), req...).set(frame.List, 1, joinList(frame.String, list))
-	if sh.cat != c.Env().Table.Default() {
-		txns, done := s.seenAt(c, sh.cat, string(req.text(2)))
-		if done {
+	txns := string(req.text(2))
+	var err error
+	if sh.cat != c.Env().Table.Default() || txns == "" && req.i64(3) == 0 {
+		if txns, done = s.seenAt(c, sh.cat, txns); done {
 			return true
 		}
-		req = req.without(3).set(frame.String, 2, stringValue([]byte(txns)))
+		req = req.without(3)
+	} else if txns, err = withoutRuns(txns); err != nil {
+		c.Refuse(c.Loss("validTxnList: " + err.Error()))
+		return true
+	}
+	if txns != "" {
+		req = req.set(frame.String, 2, stringValue([]byte(txns)))
 	}
 	body := append(fields(nil), args...).set(frame.Struct, 1, req.appendTo(nil)).appendTo(nil)
 	got, done := s.ask(c, &session.Other{Catalog: sh.cat, Method: c.Method(), Body: body})
@@ -184,11 +191,14 @@ func (s *set) writeIDsOf(c *session.Call, sh *tableShare, args, req fields, name
 }
 
 // seenAt is the list of another catalog's transactions that a caller sees:
-// taken now, and the same for as long as the caller's own list lives.
+// taken now, and the same for as long as the caller's own list lives; one
+// without a list is told of now each time.
 func (s *set) seenAt(c *session.Call, cat *route.Catalog, callers string) (text string, done bool) {
 	seen := &s.o.Locks.Seen
-	if text = seen.Get(callers, cat.Name, time.Now()); text != "" {
-		return text, false
+	if callers != "" {
+		if text = seen.Get(callers, cat.Name, time.Now()); text != "" {
+			return text, false
+		}
 	}
 	msg, err := c.Other(&session.Other{Catalog: cat, Method: profiles.CallOpenTxns, Body: []byte{frame.Stop}})
 	if err != nil {
@@ -203,6 +213,9 @@ func (s *set) seenAt(c *session.Call, cat *route.Catalog, callers string) (text 
 	if text, err = txnList(r); err != nil {
 		c.Failed(cat, err)
 		return "", true
+	}
+	if callers == "" {
+		return text, false
 	}
 	return seen.Put(callers, cat.Name, text, time.Now()), false
 }
@@ -221,11 +234,18 @@ func txnList(r fields) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	bits := r.text(4)
+	list := make([]int64, len(ids))
+	for i, b := range ids {
+		list[i] = int64(be.Uint64(b))
+	}
+	return txnText(r.i64(1), r.i64(3), list, r.text(4)), nil
+}
+
+// txnText writes the list; lowest is 0 when it was not told.
+func txnText(highest, lowest int64, ids []int64, bits []byte) string {
 	var open, aborted []string
 	least := int64(math.MaxInt64)
-	for i, b := range ids {
-		id := int64(be.Uint64(b))
+	for i, id := range ids {
 		text := strconv.FormatInt(id, 10)
 		if i/8 < len(bits) && bits[i/8]&(1<<(i%8)) != 0 { // java.util.BitSet
 			aborted = append(aborted, text)
@@ -233,8 +253,8 @@ func txnList(r fields) (string, error) {
 		}
 		open, least = append(open, text), min(least, id)
 	}
-	if m := r.i64(3); m != 0 {
-		least = m
+	if lowest != 0 {
+		least = lowest
 	}
-	return fmt.Sprintf("%d:%d:%s:%s", r.i64(1), least, strings.Join(open, ","), strings.Join(aborted, ",")), nil
+	return fmt.Sprintf("%d:%d:%s:%s", highest, least, strings.Join(open, ","), strings.Join(aborted, ","))
 }

@@ -163,14 +163,14 @@ func (s *Session) wholeAt(c *Call, b *backend) (here, ok bool) {
 }
 
 // guarded lets a program serve a call that would lose something on the way to
-// a backend that has its method.
+// a backend that has its method, and nothing that the program loses too.
 func (s *Session) guarded(c *Call, b *backend, p *profiles.Program) bool {
 	if here, ok := s.wholeAt(c, b); !here {
 		return ok
 	}
 	s.in.Rewind()
 	_, err := s.walker.Measure(&s.in, c.way.plans.Call, c.way.m.CallRoot, s.bind.Call(b.at))
-	if err != nil || s.walker.Guards == 0 {
+	if g := s.walker.Guards; err != nil || g == 0 || g&^p.Serves != 0 { // emitting it says what is wrong
 		return true
 	}
 	return s.program(c, b, p.Name)
@@ -184,6 +184,9 @@ func (c *Call) missed(guards uint64) *route.Refusal {
 		reason = c.way.as.Reason(guards)
 	}
 	if reason == "" && c.way.plans != nil {
+		if br := c.way.m.Bridge; br != nil && br.Program != nil {
+			guards &^= br.Program.Serves // it would not have been lost
+		}
 		reason = c.way.plans.Reason(guards)
 	}
 	if reason == "" {

@@ -82,14 +82,14 @@ func (c *Call) Program() *profiles.Program { return c.way.m.Bridge.Program }
 // Ats says whether the backend reads "@cat#db".
 func (c *Call) Ats() bool { return c.at.at }
 
-// Inward is the call's whole message as its backend would read it, were it to
-// know the method: names are the backend's. A name that belongs elsewhere is a
-// *route.Refusal, and so is what would be lost.
+// Inward is the call's whole message in the client's interface with the
+// backend's names. Nothing is edited for the backend's version: that is the
+// program's part. A name that belongs elsewhere is a *route.Refusal.
 func (c *Call) Inward() ([]byte, error) {
 	s, out := c.s, &held{s: c.s}
 	s.in.Rewind()
 	s.in.Emit(out, true)
-	if err := s.walker.Emit(&s.in, c.way.plans.Call, c.way.m.CallRoot, s.bind.Call(c.at.at)); err != nil {
+	if err := s.walker.Emit(&s.in, s.env.Plans.Call, c.m.CallRoot, s.bind.Call(c.at.at)); err != nil {
 		return nil, err
 	}
 	if err := s.in.End(); err != nil {
