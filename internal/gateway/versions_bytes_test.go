@@ -77,7 +77,7 @@ func versionByteCases() []versionBytes {
 			fields().Bool(1, true).Struct(2, fields().Bool(3, true).Stop()).String(3, "w").Stop()).Stop(),
 			refused: "refreshEvent: the backend has no such event"}},
 		{a4, bridgeBytes{name: "write ids anew, which 3.1 does not know", back: a3, method: "allocate_table_write_ids",
-			call: fields().Struct(1, fields().String(1, "w").String(2, "t").Bool(6, true).Stop()).Stop(),
+			call:    fields().Struct(1, fields().String(1, "w").String(2, "t").Bool(6, true).Stop()).Stop(),
 			refused: "reallocate: the backend cannot reallocate write ids"}},
 		{a4, bridgeBytes{name: "valid write ids by a write id", back: a3, method: "get_valid_write_ids",
 			call: fields().Struct(1,
