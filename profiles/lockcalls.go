@@ -1,5 +1,11 @@
 package profiles
 
+// Calls by which the gateway lists the databases of a metastore of any version.
+const (
+	CallDatabases = "get_databases"
+	CallDatabase  = "get_database"
+)
+
 // Calls that the gateway makes of itself to keep locks of several catalogs in
 // step: locks beside a client's own, the question which are still there, and
 // what a reader of another catalog's tables may be told.

@@ -20,6 +20,7 @@ type Options struct {
 	Catalogs     []Catalog
 	Locks        *locks.Keeper // nil: one that takes no mirrors
 	AcidRead     bool          // clients of 4.x too read other catalogs' transactional tables
+	AllLists     bool          // lists of functions and databases that name no catalog are those of all
 }
 
 // Catalog is what get_catalog says of a configured catalog, and what its locks are.
@@ -56,6 +57,8 @@ func Answers(o Options) (map[string]session.Answer, error) {
 	out := map[string]session.Answer{
 		"merge-names":        mergeNames,
 		"merge-table-meta":   mergeRows,
+		"all-databases":      s.allDatabases,
+		"all-functions":      s.allFunctions,
 		"catalogs":           s.catalogs,
 		"catalog":            s.catalog,
 		"refuse-catalog-ddl": s.refuseCatalogDDL,

@@ -43,9 +43,9 @@ func everywhere(c *session.Call) []session.Asked {
 	return out
 }
 
-// ask collects the catalogs' lists. done says that the client has its answer
-// already: the only catalog's, or a failure.
-func ask(c *session.Call, elem frame.Type) (lists []list, done bool) {
+// ask collects the catalogs' lists, which read finds in their replies. done
+// says that the client has its answer already: the only catalog's, or a failure.
+func ask(c *session.Call, read func(msg []byte) (list, bool, error)) (lists []list, done bool) {
 	if r := c.Names().Refused(); r != nil {
 		c.Refuse(r)
 		return nil, true
@@ -56,7 +56,7 @@ func ask(c *session.Call, elem frame.Type) (lists []list, done bool) {
 	for i := range parts {
 		p := &parts[i]
 		if p.Err == nil {
-			l, ok, err := readList(p.Message, c.Method(), elem)
+			l, ok, err := read(p.Message)
 			if ok {
 				lists = append(lists, l)
 				continue
@@ -69,11 +69,7 @@ func ask(c *session.Call, elem frame.Type) (lists []list, done bool) {
 		without = append(without, p.Catalog.Name)
 	}
 	if bad != nil && c.Env().Limits.Lenient && len(lists) > 0 {
-		c.Degraded()
-		for _, name := range without {
-			c.Env().Metrics.FanoutDegraded(name)
-			c.Env().Log.Warn().Str("method", c.Method()).Str("catalog", name).Msg("merged answer does without a catalog")
-		}
+		degraded(c, without)
 		return lists, false
 	}
 	switch {
@@ -90,9 +86,23 @@ func ask(c *session.Call, elem frame.Type) (lists []list, done bool) {
 	return nil, true
 }
 
+// degraded tells of the catalogs that a merged answer does without.
+func degraded(c *session.Call, without []string) {
+	c.Degraded()
+	for _, name := range without {
+		c.Env().Metrics.FanoutDegraded(name)
+		c.Env().Log.Warn().Str("method", c.Method()).Str("catalog", name).Msg("merged answer does without a catalog")
+	}
+}
+
+// listOf reads the list that is the result itself.
+func listOf(c *session.Call, elem frame.Type) func([]byte) (list, bool, error) {
+	return func(msg []byte) (list, bool, error) { return readList(msg, c.Method(), elem) }
+}
+
 // mergeNames answers with the names of all catalogs, sorted, each once.
 func mergeNames(c *session.Call) error {
-	lists, done := ask(c, frame.String)
+	lists, done := ask(c, listOf(c, frame.String))
 	if done {
 		return nil
 	}
@@ -109,7 +119,7 @@ func mergeNames(c *session.Call) error {
 // mergeRows answers with the elements of all catalogs' lists one after the
 // other.
 func mergeRows(c *session.Call) error {
-	lists, done := ask(c, frame.Struct)
+	lists, done := ask(c, listOf(c, frame.Struct))
 	if done {
 		return nil
 	}

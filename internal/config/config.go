@@ -76,6 +76,7 @@ type Routing struct {
 	RefuseUnknownMethods bool
 	GlobalWrites         bool // to the default catalog, instead of refused
 	RefuseHintWrites     bool
+	AllLists             bool // of functions, and of databases whole
 	LenientFanout        bool // a listing goes on without a failed catalog
 	FanoutTimeout        time.Duration
 	ConnectPatience      time.Duration

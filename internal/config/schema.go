@@ -191,6 +191,9 @@ var routingRows = []row{
 	{key: "routing.catalog-hint-writes", kind: kindChoice, def: "allow", allowed: []string{"allow", "refuse"},
 		doc: "Writes routed by a catalog field alone. Locks and write ids have no such field and still mean the " +
 			"default catalog, so a site may refuse them."},
+	{key: "routing.federated-lists", kind: kindChoice, def: "default", allowed: []string{"default", "all"},
+		doc: "Lists of functions (get_all_functions) and of whole databases (get_databases_req) that name no catalog: " +
+			"the default catalog's, or those of all. Lists of names are always those of all."},
 	{key: "routing.degraded-routing-policy", kind: kindChoice, def: "STRICT",
 		allowed: []string{"STRICT", "SAFE_FANOUT_READS"},
 		doc: "Listings over all catalogs when one of them fails: the listing fails, or it goes on without that " +
