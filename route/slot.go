@@ -25,9 +25,9 @@ const (
 	idMask    = 1<<slotShift - 1
 )
 
-// hashSlot is a catalog's slot unless the configuration says otherwise: a
+// Slot is a catalog's slot unless the configuration says otherwise: a
 // hash of its name, the same in every instance and after every restart.
-func hashSlot(name string) uint16 {
+func Slot(name string) uint16 {
 	h := fnv.New32a()
 	for i := 0; i < len(name); i++ {
 		h.Write([]byte{lower(name[i])})
@@ -44,7 +44,7 @@ func (t *Table) setSlots() error {
 			continue
 		}
 		if c.slot == 0 {
-			c.slot = hashSlot(c.Name)
+			c.slot = Slot(c.Name)
 		}
 		if c.slot > maxSlot {
 			return fmt.Errorf("catalog %q: id slot %d: allowed is 1 to %d", c.Name, c.slot, maxSlot)

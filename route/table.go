@@ -1,6 +1,7 @@
 package route
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -69,8 +70,8 @@ func New(cfg Config) (*Table, error) {
 	if len(cfg.Catalogs) == 0 {
 		return nil, fmt.Errorf("no catalog configured: at least one is needed")
 	}
-	if err := checkSeparator(cfg.Separator); err != nil {
-		return nil, err
+	if err := CheckSeparator(cfg.Separator); err != nil {
+		return nil, fmt.Errorf("separator %q %w", cfg.Separator, err)
 	}
 	t := &Table{cfg: cfg, own: append([]string(nil), commonOwn...), claimed: map[string]*Catalog{}}
 	for _, cc := range cfg.Catalogs {
@@ -95,19 +96,27 @@ func New(cfg Config) (*Table, error) {
 	return t, nil
 }
 
-func checkSeparator(sep string) error {
-	if sep == "" {
-		return fmt.Errorf("separator is empty: allowed is any text without letters, digits, spaces and @#!*|%%?$:\\")
+// CheckSeparator says why a text cannot stand between catalog and database,
+// nil when it can. Letters and digits are parts of names; * | % ? are pattern
+// characters of HMS and JDBC clients; @ # ! are Hive's own catalog notation
+// (MetaStoreUtils.prependCatalogToDbName); a comma ends an item of a list of
+// names, $ and : a write id list's parts; quotes are SQL's.
+func CheckSeparator(sep string) error {
+	if strings.TrimSpace(sep) == "" {
+		return errors.New("is blank")
 	}
-	for i := 0; i < len(sep); i++ {
-		c := sep[i]
-		if c <= ' ' || c > '~' || isAlnum(c) || strings.IndexByte("@#!*|%?$:\\'\"", c) >= 0 {
-			return fmt.Errorf("separator %q: %q is not allowed in it: letters, digits, spaces, "+
-				"quotes and @#!*|%%?$:\\ have a meaning of their own in names and patterns", sep, string(c))
+	for _, c := range sep {
+		if c <= ' ' || c > '~' || isAlnum(byte(c)) || strings.ContainsRune(meaningful, c) {
+			return fmt.Errorf("has %+q in it: letters, digits, blanks, quotes and %s mean something in names and patterns",
+				string(c), meaningful)
 		}
 	}
 	return nil
 }
+
+// meaningful are the characters beside letters and digits that a separator
+// cannot have.
+const meaningful = "@#!*|%?$:,\\'\"`"
 
 func isAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"hmsgate/route"
 )
 
 // dummyDatabase is the database HiveServer2 invents for rows without a table
@@ -16,6 +18,7 @@ func (l *loader) check(c *Config) {
 	l.checkCatalogNames(c)
 	l.checkCatalogs(c)
 	l.checkDefaults(c)
+	l.checkSlots(c)
 	l.checkListeners(c)
 	l.checkLoops(c)
 	l.checkLocks(c)
@@ -42,22 +45,11 @@ func validPrefix(s string) bool {
 	return true
 }
 
-// checkSeparator: * | % ? are pattern characters of HMS and JDBC clients, @ #
-// and ! are Hive's own catalog notation (MetaStoreUtils.prependCatalogToDbName),
-// a comma ends an item of a list of names, and Hive lower-cases identifiers.
 func (l *loader) checkSeparator(c *Config) {
 	s := l.get("routing.catalog-db-separator", "")
-	const allowed = "such as __ or ."
-	switch i := strings.IndexAny(c.Separator, "*|%?@#!,\\"); {
-	case strings.TrimSpace(c.Separator) == "":
-		l.failAt(s, "is blank", allowed)
-	case i >= 0:
-		l.failAt(s, "has the character "+strconv.Quote(c.Separator[i:i+1])+
-			", which clients use in patterns or catalog names", allowed)
-	case strings.ContainsFunc(c.Separator, func(r rune) bool { return r <= ' ' || r > '~' }):
-		l.failAt(s, "has a blank, a control character or a letter outside ASCII", allowed)
-	case strings.ToLower(c.Separator) != c.Separator:
-		l.failAt(s, "has an upper-case letter, which Hive would lower-case", allowed)
+	switch err := route.CheckSeparator(c.Separator); {
+	case err != nil:
+		l.failAt(s, err.Error(), "such as __ or .")
 	case c.Separator == "_":
 		l.note(s.line, "warning", s.key, "many database names have a single _ in them; "+
 			"those of the default catalog that begin with the name of another catalog cannot be reached")
@@ -121,10 +113,8 @@ func (l *loader) checkCatalogs(c *Config) {
 		l.fail(0, "catalogs", "", "is not set", "the names of the catalogs, comma separated")
 	}
 	listed := make(map[string]bool)
-	inside := map[string]bool{"hive": true, "spark_catalog": true}
 	for _, cat := range c.Catalogs {
 		listed[cat.Name] = true
-		inside[strings.ToLower(cat.BackendCatalog)] = true
 	}
 	for _, n := range l.catalogs {
 		if validName(n) && !listed[n] {
@@ -143,16 +133,11 @@ func (l *loader) checkCatalogs(c *Config) {
 		}
 		for i, a := range cat.Addresses {
 			if contains(strings.Join(cat.Addresses[:i], ","), a) {
-				l.note(uris.line, "warning", uris.key, a+" is listed twice")
+				l.failAt(uris, a+" is listed twice", "each metastore once")
 			}
 		}
 		if cat.BackendCatalog == "" {
 			l.failAt(l.get(key+".backend-catalog", ""), "is empty", "the name of the metastore's own catalog, such as hive")
-		}
-		if inside[strings.ToLower(cat.Name)] {
-			l.note(l.lineOf(key, "catalogs"), "warning", key, "is called like a catalog inside a metastore, "+
-				"so that a client naming it "+
-				"in a catalog field means nothing by it: only the prefix "+cat.Name+c.Separator+" leads there")
 		}
 	}
 }
@@ -198,6 +183,31 @@ func closest(word string, names []string) string {
 		}
 	}
 	return best
+}
+
+// checkSlots: ids of two catalogs must be told apart. The default one's have
+// no slot.
+func (l *loader) checkSlots(c *Config) {
+	taken := map[uint16]string{}
+	for _, cat := range c.Catalogs {
+		if strings.EqualFold(cat.Name, c.DefaultCatalog) {
+			continue
+		}
+		slot, made := cat.IDSlot, ""
+		if slot == 0 {
+			slot, made = route.Slot(cat.Name), "made of its name, "
+		}
+		key := "catalog." + cat.Name + ".id-slot"
+		if other, ok := taken[slot]; ok {
+			line := l.lineOf("catalog."+cat.Name, "catalogs")
+			if s, set := l.set[key]; set {
+				line = s.line
+			}
+			l.fail(line, key, strconv.Itoa(int(slot)), made+"is the slot of catalog."+other+" too", "another number from 1 to 16383")
+			continue
+		}
+		taken[slot] = cat.Name
+	}
 }
 
 func (l *loader) checkDefaults(c *Config) {

@@ -1,5 +1,13 @@
 package config
 
+import (
+	"strconv"
+
+	"hmsgate/route"
+)
+
+const separatorText = ": letters, digits, blanks, quotes and @#!*|%?$:,\\'\"` mean something in names and patterns; allowed: such as __ or ."
+
 func errorCases() []errorCase {
 	y := func(name, more, want string) errorCase { return errorCase{name, YAML, base + more, want} }
 	p := func(name, more, want string) errorCase { return errorCase{name, Properties, peerBase + more, want} }
@@ -114,13 +122,21 @@ f:6: additional-frontends.a.frontend-profile: is not set; allowed: an interface 
 		p("separator blank, peer", "routing.catalog-db-separator=",
 			`f:6: routing.catalog-db-separator: is blank; allowed: such as __ or .`),
 		y("separator pattern", "routing.catalog-db-separator: '%%'",
-			`f:6: routing.catalog-db-separator: "%%" has the character "%", which clients use in patterns or catalog names; allowed: such as __ or .`),
+			"f:6: routing.catalog-db-separator: \"%%\" has \"%\" in it"+separatorText),
 		y("separator catalog notation", "routing.catalog-db-separator: '@'",
-			`f:6: routing.catalog-db-separator: "@" has the character "@", which clients use in patterns or catalog names; allowed: such as __ or .`),
+			"f:6: routing.catalog-db-separator: \"@\" has \"@\" in it"+separatorText),
 		y("separator not ASCII", "routing.catalog-db-separator: \"\\u00a7\"",
-			`f:6: routing.catalog-db-separator: "\u00a7" has a blank, a control character or a letter outside ASCII; allowed: such as __ or .`),
+			"f:6: routing.catalog-db-separator: \"\\u00a7\" has \"\\u00a7\" in it"+separatorText),
 		y("separator upper case", "routing.catalog-db-separator: _X_",
-			`f:6: routing.catalog-db-separator: "_X_" has an upper-case letter, which Hive would lower-case; allowed: such as __ or .`),
+			"f:6: routing.catalog-db-separator: \"_X_\" has \"X\" in it"+separatorText),
+		y("separator of write ids", "routing.catalog-db-separator: '$'",
+			"f:6: routing.catalog-db-separator: \"$\" has \"$\" in it"+separatorText),
+		y("uri twice", "catalog.a.uris: [thrift://h:1, 'thrift://h:1/']",
+			`f:6: catalog.a.uris: "thrift://h:1,thrift://h:1/" h:1 is listed twice; allowed: each metastore once`),
+		w("slots alike", "routing.default-catalog: a\ncatalog:\n  a: {uris: 'thrift://h:1', id-slot: 5}\n  b: {uris: 'thrift://h:2', id-slot: 5}\n  c: {uris: 'thrift://h:3', id-slot: 5}\n",
+			`f:5: catalog.c.id-slot: "5" is the slot of catalog.b too; allowed: another number from 1 to 16383`),
+		w("slot like one that is made", "routing.default-catalog: a\ncatalog:\n  a: {uris: 'thrift://h:1'}\n  b: {uris: 'thrift://h:2', id-slot: "+strconv.Itoa(int(route.Slot("c")))+"}\n  c: {uris: 'thrift://h:3'}\n",
+			`f:5: catalog.c.id-slot: "`+strconv.Itoa(int(route.Slot("c")))+`" made of its name, is the slot of catalog.b too; allowed: another number from 1 to 16383`),
 		y("held limits", "limits.held-total: 1MB",
 			`f:6: limits.held-total: "1MB" is smaller than limits.held-call, which is 67108864; allowed: limits.held-total of at least limits.held-call`),
 		y("metrics prefix", "metrics.prefix: 9-",

@@ -110,13 +110,9 @@ func TestNotes(t *testing.T) {
 	defer func() { localNames = old }()
 	for _, c := range []struct{ name, file, want string }{
 		{"none", "catalog.a.uris: thrift://h:1\n", ""},
-		{"catalog called hive", "catalog:\n  hive: {uris: 'thrift://h:1'}\n",
-			"f:2: warning: catalog.hive: is called like a catalog inside a metastore, so that a client naming it in a catalog field means nothing by it: only the prefix hive__ leads there"},
-		{"catalog called like a backend's", "routing.default-catalog: b\ncatalog:\n  a: {uris: 'thrift://h:1'}\n  b: {uris: 'thrift://h:2', backend-catalog: A}\ngateway.instances: 1\n",
-			"f:3: warning: catalog.a: is called like a catalog inside a metastore, so that a client naming it in a catalog field means nothing by it: only the prefix a__ leads there"},
+		{"catalog called hive: package route warns where it is true", "catalog:\n  hive: {uris: 'thrift://h:1'}\n", ""},
 		{"single underscore", "routing.catalog-db-separator: _\ncatalog.a.uris: thrift://h:1\n",
 			"f:1: warning: routing.catalog-db-separator: many database names have a single _ in them; those of the default catalog that begin with the name of another catalog cannot be reached"},
-		{"uri twice", "catalog.a.uris: [thrift://h:1, thrift://h:1]\n", "f:1: warning: catalog.a.uris: h:1 is listed twice"},
 		{"own host name", "catalog.a.uris: thrift://GW1:9083\n", "f:1: warning: catalog.a.uris: GW1:9083 is this machine, and the gateway listens there itself"},
 		{"own address, other port", "catalog.a.uris: thrift://10.0.0.7:9084\n", ""},
 		{"own address, listener elsewhere", "listen: 10.0.0.8:9083\ncatalog.a.uris: thrift://10.0.0.7:9083\n", ""},
