@@ -51,6 +51,35 @@ func Explain(w io.Writer, p *Plans, method string) error {
 	return out.Flush()
 }
 
+// Kinds are the kinds of names and ids that calls of the method may hold.
+func (p *MethodPlan) Kinds() map[rewrite.Kind]bool {
+	out := map[rewrite.Kind]bool{}
+	seen := map[*shape]bool{}
+	var visit func(v *value)
+	shapes := func(sh *shape) {
+		if sh == nil || seen[sh] {
+			return
+		}
+		seen[sh] = true
+		for i := range sh.edges {
+			visit(sh.edges[i].value)
+		}
+	}
+	visit = func(v *value) {
+		if v == nil {
+			return
+		}
+		if v.kind != rewrite.None {
+			out[v.kind] = true
+		}
+		shapes(v.into)
+		visit(v.key)
+		visit(v.elem)
+	}
+	shapes(p.call)
+	return out
+}
+
 // lines are the row as text, one property or group of them a line.
 func (r *Row) lines() []string {
 	out := []string{"class " + r.Class.String() + ", where " + r.Where.String()}

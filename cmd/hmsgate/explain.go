@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,21 +13,31 @@ import (
 	"hmsgate/route"
 )
 
-// argKinds are the arguments of explain: what a call may name.
+// argKinds are the arguments of explain: what a call may name. Of several
+// kinds the first that the method has is meant.
 var argKinds = []struct {
-	key  string
-	kind rewrite.Kind
-	doc  string
+	key   string
+	kinds []rewrite.Kind
+	doc   string
 }{
-	{"db", rewrite.DBAt, "a database as a client writes it: sales, apache__sales, @hive#sales"},
-	{"cat", rewrite.Cat, "a catalog field"},
-	{"pattern", rewrite.PatternAt, "a database pattern"},
-	{"table", rewrite.TableFull, "a full table name, db.table"},
-	{"policy", rewrite.Policy, "a replication policy"},
+	{"db", []rewrite.Kind{rewrite.DBAt, rewrite.DB}, "a database as a client writes it: sales, apache__sales, @hive#sales"},
+	{"cat", []rewrite.Kind{rewrite.Cat}, "a catalog field"},
+	{"pattern", []rewrite.Kind{rewrite.PatternAt, rewrite.Pattern}, "a database pattern"},
+	{"table", []rewrite.Kind{rewrite.TableFull, rewrite.TableMaybe}, "a full table name, db.table"},
+	{"policy", []rewrite.Kind{rewrite.Policy}, "a replication policy"},
+}
+
+// mergedHow says, by the answer that a row names, how the shares of several
+// catalogs become one list; those of the second kind are merged by setting.
+var mergedHow = map[string]string{
+	"merge-names":      "names sorted, each once",
+	"merge-table-meta": "elements in the order of the catalogs",
+	"all-databases":    "elements in the order of the catalogs",
+	"all-functions":    "elements in the order of the catalogs",
 }
 
 func explainCommand() *cobra.Command {
-	var file, front, back string
+	var file, front, back, listener string
 	var all bool
 	c := &cobra.Command{
 		Use:   "explain METHOD [key=value ...] [-c FILE]",
@@ -36,6 +47,13 @@ func explainCommand() *cobra.Command {
 			s, err := explainSite(file)
 			if err != nil {
 				return err
+			}
+			def, profile, err := s.listener(listener)
+			if err != nil {
+				return usageError{err}
+			}
+			if listener != "" && !c.Flags().Changed("front") {
+				front = profile
 			}
 			plans, err := s.profiles.Plans(front, back)
 			if err != nil {
@@ -57,13 +75,15 @@ func explainCommand() *cobra.Command {
 			if len(args) == 1 {
 				return nil
 			}
-			return explainRoute(out, plans, s.table, args[0], args[1:])
+			return explainRoute(out, plans, s, def, args[0], args[1:])
 		},
 	}
 	c.Flags().StringVarP(&file, "config", "c", "", "configuration whose catalogs decide, and whose imported versions may be named")
 	c.Flags().StringVar(&front, "front", profiles.AutoLabel, "client's interface version, or auto")
 	c.Flags().StringVar(&back, "back", profiles.AutoLabel,
 		"metastore's interface version: how it serves the method, by which bridge")
+	c.Flags().StringVar(&listener, "listener", "",
+		"listener of the configuration that the client comes by: its default catalog and frontend profile")
 	c.Flags().BoolVar(&all, "all", false, "all methods, compact")
 	return c
 }
@@ -75,6 +95,25 @@ func explainSite(file string) (*site, error) {
 	}
 	set, err := profiles.Builtin()
 	return &site{profiles: set}, err
+}
+
+// listener is what a listener of the configuration says of its clients; nil
+// and "" for no name.
+func (s *site) listener(name string) (def *route.Catalog, profile string, err error) {
+	if name == "" {
+		return nil, "", nil
+	}
+	if s.cfg == nil {
+		return nil, "", fmt.Errorf("listener %q: listeners are the configuration's: give one with -c FILE", name)
+	}
+	var known []string
+	for _, ln := range s.cfg.Listeners {
+		if ln.Name == name {
+			return s.table.Catalog(ln.DefaultCatalog), ln.FrontendProfile, nil
+		}
+		known = append(known, ln.Name)
+	}
+	return nil, "", fmt.Errorf("no listener %q in the configuration: there are %s", name, strings.Join(known, ", "))
 }
 
 func explainHelp() string {
@@ -94,45 +133,62 @@ type name struct {
 	text string
 }
 
-func parseNames(args []string) ([]name, error) {
+// parseNames takes what a call of the method may hold.
+func parseNames(p *profiles.MethodPlan, args []string) ([]name, error) {
 	var out []name
+	var allowed []string
+	has := p.Kinds()
+	kinds := map[string]rewrite.Kind{}
+	for _, a := range argKinds {
+		for _, k := range slices.Backward(a.kinds) {
+			if has[k] {
+				kinds[a.key] = k
+			}
+		}
+		if _, ok := kinds[a.key]; ok {
+			allowed = append(allowed, a.key)
+		}
+	}
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
-		found := false
-		for _, a := range argKinds {
-			if ok && a.key == key {
-				out, found = append(out, name{a.kind, value}), true
-			}
+		k, has := kinds[key]
+		switch {
+		case len(allowed) == 0:
+			return nil, fmt.Errorf("argument %q: calls of %s hold no names", arg, p.Method)
+		case !ok || !has:
+			return nil, fmt.Errorf("argument %q: want KEY=VALUE; calls of %s hold %s", arg, p.Method, strings.Join(allowed, ", "))
 		}
-		if !found {
-			var keys []string
-			for _, a := range argKinds {
-				keys = append(keys, a.key)
-			}
-			return nil, fmt.Errorf("argument %q: want KEY=VALUE with a key of %s", arg, strings.Join(keys, ", "))
-		}
+		out = append(out, name{k, value})
 	}
 	return out, nil
 }
 
 // explainRoute says where a call that names these things goes.
-func explainRoute(out io.Writer, plans *profiles.Plans, table *route.Table, method string, args []string) error {
-	names, err := parseNames(args)
+func explainRoute(out io.Writer, plans *profiles.Plans, s *site, def *route.Catalog, method string, args []string) error {
+	p := plans.Method([]byte(method))
+	names, err := parseNames(p, args)
 	if err != nil {
 		return usageError{err}
 	}
-	if table == nil {
+	if s.table == nil {
 		return usageError{fmt.Errorf("where a call goes depends on the configuration: give one with -c FILE")}
 	}
 	var b route.Binding
-	b.Reset(table, nil)
+	b.Reset(s.table, def)
 	for _, n := range names {
 		b.Add(n.kind, []byte(n.text))
 	}
-	p := plans.Method([]byte(method))
 	fmt.Fprintf(out, "\nroute\n")
 	if p.Answer != "" {
 		fmt.Fprintf(out, "  answered here: %s\n", p.Answer)
+	}
+	how, merged := mergedHow[p.Answer]
+	if merged && !strings.HasPrefix(p.Answer, "merge-") {
+		merged = s.cfg.Routing.AllLists && !b.Hinted()
+	}
+	if merged {
+		explainMerged(out, s.table, &b, names, how)
+		return nil
 	}
 	cat, refusal := b.Route(&p.Row)
 	if refusal != nil {
@@ -140,10 +196,33 @@ func explainRoute(out io.Writer, plans *profiles.Plans, table *route.Table, meth
 		return nil
 	}
 	fmt.Fprintf(out, "  catalog  %s, by %s\n", cat.Name, b.How())
+	explainCatalog(out, cat, b.Call(true), names)
+	return nil
+}
+
+// explainMerged says which catalogs have a part in a merged list.
+func explainMerged(out io.Writer, t *route.Table, b *route.Binding, names []name, how string) {
+	if r := b.Refused(); r != nil {
+		fmt.Fprintf(out, "  refused (%s): %s\n", r.Reason, r.Text)
+		return
+	}
+	for _, cat := range t.Catalogs() {
+		call, ok := b.ForCatalog(cat, true)
+		if !ok {
+			fmt.Fprintf(out, "  catalog  %s, not asked: nothing of it can be meant\n", cat.Name)
+			continue
+		}
+		fmt.Fprintf(out, "  catalog  %s, asked\n", cat.Name)
+		explainCatalog(out, cat, call, names)
+	}
+	fmt.Fprintf(out, "  merged   %s\n", how)
+}
+
+// explainCatalog says what a catalog's backend will read.
+func explainCatalog(out io.Writer, cat *route.Catalog, call rewrite.Names, names []name) {
 	for _, u := range cat.Backend().URIs() {
 		fmt.Fprintf(out, "  uri      thrift://%s\n", u.Addr())
 	}
-	call := b.Call(true)
 	for _, n := range names {
 		to, err := call.Append(nil, n.kind, []byte(n.text))
 		if err != nil {
@@ -152,5 +231,4 @@ func explainRoute(out io.Writer, plans *profiles.Plans, table *route.Table, meth
 		}
 		fmt.Fprintf(out, "  %-8s %q is sent as %q\n", n.kind, n.text, to)
 	}
-	return nil
 }
