@@ -20,6 +20,20 @@ type Bridge struct {
 	Candidates []Candidate
 }
 
+// Replaces says whether the bridge serves a backend without the method: a
+// program that calls the method itself only helps it.
+func (b *Bridge) Replaces(method string) bool {
+	if b.Program == nil {
+		return b.Never == ""
+	}
+	for _, call := range b.Program.Calls {
+		if call == method {
+			return false
+		}
+	}
+	return b.Never == ""
+}
+
 // Candidate is one other method that can serve the call.
 type Candidate struct {
 	Call                string // the method called instead

@@ -110,7 +110,7 @@ func (s *Session) choose(c *Call, b *backend) bool {
 	switch {
 	case br == nil: // what no bridge leads to, the backend itself may refuse
 		return true
-	case c.way.m.Missing || c.way.m.Formed || s.env.lacking.has(b, c.m.index):
+	case c.way.m.Missing || c.way.m.Formed || s.env.lacking.has(b, c.m.index) && (br.Never != "" || br.Replaces(c.m.Row.Method)):
 		return s.bridged(c, b, br)
 	case br.Program != nil && c.way.m.Guarded:
 		return s.guarded(c, b, br.Program)

@@ -101,7 +101,7 @@ func (s *Session) unserved(c *Call, b *backend, w *frame.Window) (answered bool,
 		if s.env.lacking.add(b, c.m.index) && !c.way.m.Missing {
 			c.line(s.env.Log.Warn()).Str("uri", b.uri.Addr()).Msg("backend does not know the method")
 		}
-		if br := c.way.m.Bridge; br != nil && br.Never == "" && !c.way.m.Missing && c.whole {
+		if br := c.way.m.Bridge; br != nil && br.Replaces(c.m.Row.Method) && !c.way.m.Missing && c.whole {
 			w.Release()
 			c.status, c.app, c.threw = metrics.OK, false, false // of another way, if that answers
 			return false, errLearned
