@@ -101,6 +101,43 @@ func TestAddPartitionsWithoutColumns(t *testing.T) {
 	}
 }
 
+// A call too large to be held, whose prefix alone says where it goes, streams as it did before there was a program;
+// one that would lose something is refused.
+func TestAddManyPartitions(t *testing.T) {
+	f, c := shared(t, "limits.frame-bytes: 300000")
+	for _, skip := range []bool{false, true} {
+		var parts []any
+		for i := range 600 {
+			parts = append(parts, hms.Struct{"values": []any{strings.Repeat("x", 1000) + fmt.Sprint(i), "1"}, "dbName": "apache__sales", "tableName": "orders",
+				"sd": hms.Struct{"cols": []any{}, "serdeInfo": hms.Struct{}}})
+		}
+		req := hms.Struct{"dbName": "apache__sales", "tblName": "orders", "parts": parts, "ifNotExists": true, "needResult": false}
+		if skip {
+			req["skipColumnSchemaForPartition"] = true
+		}
+		_, err := c.try("add_partitions_req", hms.Struct{"request": req})
+		if !skip && err != nil {
+			t.Errorf("many partitions: %v", err)
+		}
+		if skip {
+			wantError(t, "many partitions without columns", err, "skipColumnSchemaForPartition: the backend would store partitions without columns")
+		}
+	}
+	if n := len(f.apache.calls("add_partitions_req")); n != 1 {
+		t.Errorf("the metastore got %d calls, want the one that loses nothing", n)
+	}
+}
+
+// Of another catalog the same is refused, since its locks are put together
+// from two metastores.
+func TestShowLocksOfTxnElsewhere(t *testing.T) {
+	_, c := shared(t)
+	_, err := c.try("show_locks", hms.Struct{"rqst": hms.Struct{"dbname": "apache__sales", "txnid": int64(3)}})
+	if err == nil {
+		t.Error("the filter was dropped in silence")
+	}
+}
+
 func TestShowLocksOfTxn(t *testing.T) {
 	_, c := shared(t)
 	var txns []int64

@@ -1,8 +1,10 @@
 package session
 
 import (
+	"errors"
 	"sync"
 
+	"hmsgate/frame"
 	"hmsgate/profiles"
 	"hmsgate/rewrite"
 	"hmsgate/route"
@@ -163,10 +165,22 @@ func (s *Session) wholeAt(c *Call, b *backend) (here, ok bool) {
 }
 
 // guarded lets a program serve a call that would lose something on the way to
-// a backend that has its method, and nothing that the program loses too.
+// a backend that has its method, and nothing that the program loses too. One
+// too large to be held streams; then what it would lose refuses it.
 func (s *Session) guarded(c *Call, b *backend, p *profiles.Program) bool {
-	if here, ok := s.wholeAt(c, b); !here {
-		return ok
+	if !c.whole {
+		switch err := s.hold(c); {
+		case errors.Is(err, frame.ErrFull):
+			return s.reroute(c)
+		case err != nil:
+			s.ungathered(c, err)
+			return false
+		case !s.settled(c):
+			return false
+		}
+	}
+	if s.backs[c.index] != b {
+		return true
 	}
 	s.in.Rewind()
 	_, err := s.walker.Measure(&s.in, c.way.plans.Call, c.way.m.CallRoot, s.bind.Call(b.at))
@@ -185,7 +199,9 @@ func (c *Call) missed(guards uint64) *route.Refusal {
 	}
 	if reason == "" && c.way.plans != nil {
 		if br := c.way.m.Bridge; br != nil && br.Program != nil {
-			guards &^= br.Program.Serves // it would not have been lost
+			if others := guards &^ br.Program.Serves; others != 0 {
+				guards = others // the program would have kept the rest
+			}
 		}
 		reason = c.way.plans.Reason(guards)
 	}

@@ -180,10 +180,7 @@ func (e *tooLarge) Error() string { return e.text }
 // entire holds a call that began to stream, since its backend wants its length
 // first, and routes it once more by all its names.
 func (s *Session) entire(c *Call) bool {
-	err := s.again(s.env.Limits.Frame)
-	if err == nil {
-		err = s.walk(c)
-	}
+	err := s.hold(c)
 	if errors.Is(err, frame.ErrFull) {
 		err = &tooLarge{textFrameTooLarge(s.env.Limits.Frame)}
 	}
@@ -191,7 +188,25 @@ func (s *Session) entire(c *Call) bool {
 		s.ungathered(c, err)
 		return false
 	}
+	return s.settled(c)
+}
+
+// hold keeps the whole call, if it is no larger than a frame may be.
+func (s *Session) hold(c *Call) error {
+	if err := s.again(s.env.Limits.Frame); err != nil {
+		return err
+	}
+	return s.walk(c)
+}
+
+// settled routes a call that is held whole now by all its names.
+func (s *Session) settled(c *Call) bool {
 	c.whole, c.read, c.in = true, true, s.in.Pos()
+	return s.reroute(c)
+}
+
+// reroute routes a call by the names that were collected anew.
+func (s *Session) reroute(c *Call) bool {
 	var ref *route.Refusal
 	if c.cat, ref = s.bind.Route(&c.m.Row); ref != nil {
 		s.refuse(c, ref)
