@@ -279,3 +279,35 @@ func (x *candidateTest) fault() error {
 	}
 	return err
 }
+
+// TestServes: a program serves fields that some version lacks, each of them.
+func TestServes(t *testing.T) {
+	r := mustRules(t)
+	for _, method := range sortedKeys(r.bridges) {
+		for _, field := range r.bridges[method].Serves {
+			found := false
+			for _, label := range Labels() {
+				p, err := Compile(mustUnion(t), mustLoad(t, label))
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := p.byName[method]
+				found = found || !m.Missing && m.serves() && slices.ContainsFunc(p.reasons, func(s string) bool {
+					return strings.HasPrefix(s, field+": ") && m.guards&m.Bridge.Program.Serves>>maxBridgeGuards>>slices.Index(p.reasons, s)&1 != 0
+				})
+			}
+			if !found {
+				t.Errorf("%s serves %s, which nothing guards at any version", method, field)
+			}
+		}
+	}
+}
+
+func mustUnion(t *testing.T) *Inventory {
+	t.Helper()
+	u, err := AutoInventory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}

@@ -23,6 +23,12 @@
 // under the id that its own method declares for it, else as MetaException. A
 // read is begun again as a whole when the backend gave no answer, a write never.
 //
+// Some programs are for methods that the backend has, and of whose requests it
+// understands less: they serve the calls that hold such fields (serves, in the
+// same file), and those alone. A call that would lose something else too is
+// refused, one that is too large to be held streams and is refused by what it
+// would lose.
+//
 // # Locks
 //
 // A request that names one other catalog than the default one, and belongs to
