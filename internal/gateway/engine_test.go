@@ -24,6 +24,7 @@ func TestStatisticsWithoutAnEngine(t *testing.T) {
 	}
 	yes := fields().Bool(0, true).Stop()
 	none := fields().Struct(0, fields().List(1, wiretest.WireStruct).Stop()).Stop()
+	rigs := map[string]*sweepRig{}
 	for _, c := range []struct {
 		method  string
 		request func(engine string) []byte
@@ -37,11 +38,14 @@ func TestStatisticsWithoutAnEngine(t *testing.T) {
 			{"apache-3.1.3", "apache-4.0.0", "", "hive"}, {"auto", "apache-4.0.0", "", "hive"},
 			{"auto", "apache-4.0.0", "impala", "impala"}, {"auto", "apache-3.1.3", "", ""},
 		} {
-			t.Run(c.method+" "+to.front+" "+to.back+" "+to.says, func(t *testing.T) {
+			pair := to.front + " at " + to.back
+			if rigs[pair] == nil {
+				rigs[pair] = sweepServe(t, sweepSetup{profile: to.back, catalogs: []string{"hdp", "apache"},
+					settings: "compatibility.frontend-profile: " + to.front + "\n"})
+			}
+			t.Run(c.method+", "+pair+" "+to.says, func(t *testing.T) {
 				(&bridgeBytes{method: c.method, as: c.method, call: fields().Struct(1, c.request(to.says)).Stop(),
-					sent: fields().Struct(1, c.request(to.reads)).Stop(), reply: c.result, given: c.result}).run(t,
-					sweepServe(t, sweepSetup{profile: to.back, catalogs: []string{"hdp", "apache"},
-						settings: "compatibility.frontend-profile: " + to.front + "\n"}))
+					sent: fields().Struct(1, c.request(to.reads)).Stop(), reply: c.result, given: c.result}).run(t, rigs[pair])
 			})
 		}
 	}

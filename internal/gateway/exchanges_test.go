@@ -19,32 +19,36 @@ type forwarded struct {
 func always(b []byte) func(string) []byte { return func(string) []byte { return b } }
 
 // run sends it in both catalogs and compares every byte on both sides.
-func (c *forwarded) run(t *testing.T) {
-	for _, back := range c.backs {
-		r := sweepServe(t, sweepSetup{profile: back, catalogs: []string{"hdp", "apache"}})
-		for _, prefix := range []string{"", "apache__"} {
-			r.seq++
-			answered, got, err := r.exchange(wiretest.Call(c.method, r.seq, c.args(prefix+"sales")),
-				wiretest.Reply(c.method, r.seq, c.result("sales")), false)
-			if err != nil {
-				t.Fatalf("%s, %ssales: %v", back, prefix, err)
-			}
-			if len(got) != 1 {
-				t.Fatalf("%s, %ssales: got %d calls and the answer %.200q", back, prefix, len(got), answered)
-			}
-			if err := sweepSame("the call", got[0].call, wiretest.Call(c.method, r.seq, c.args("sales"))); err != nil {
-				t.Errorf("%s, %ssales: %v", back, prefix, err)
-			}
-			if err := sweepSame("the reply", answered, wiretest.Reply(c.method, r.seq, c.result(prefix+"sales"))); err != nil {
-				t.Errorf("%s, %ssales: %v", back, prefix, err)
-			}
+func (c *forwarded) run(t *testing.T, back string, r *sweepRig) {
+	for _, prefix := range []string{"", "apache__"} {
+		r.seq++
+		answered, got, err := r.exchange(wiretest.Call(c.method, r.seq, c.args(prefix+"sales")),
+			wiretest.Reply(c.method, r.seq, c.result("sales")), false)
+		if err != nil {
+			t.Fatalf("%s, %ssales: %v", back, prefix, err)
+		}
+		if len(got) != 1 {
+			t.Fatalf("%s, %ssales: got %d calls and the answer %.200q", back, prefix, len(got), answered)
+		}
+		if err := sweepSame("the call", got[0].call, wiretest.Call(c.method, r.seq, c.args("sales"))); err != nil {
+			t.Errorf("%s, %ssales: %v", back, prefix, err)
+		}
+		if err := sweepSame("the reply", answered, wiretest.Reply(c.method, r.seq, c.result(prefix+"sales"))); err != nil {
+			t.Errorf("%s, %ssales: %v", back, prefix, err)
 		}
 	}
 }
 
 func forwardedAll(t *testing.T, cases []forwarded) {
+	rigs := map[string]*sweepRig{}
 	for _, c := range cases {
-		t.Run(c.name, c.run)
+		for _, back := range c.backs {
+			if rigs[back] == nil {
+				rigs[back] = sweepServe(t, sweepSetup{profile: back, catalogs: []string{"hdp", "apache"}})
+			}
+			t.Run(c.name+" at "+back, func(t *testing.T) { c.run(t, back, rigs[back]) })
+			rigs[back].hangUp()
+		}
 	}
 }
 
