@@ -40,5 +40,5 @@
 //
 // A client's transactions are the default metastore's. Another one's tables
 // are read with its own list of open transactions instead of the caller's,
-// taken once for the caller's transaction.
+// taken once for the caller's transaction; Hive 4 reads plain ones only.
 package answer
