@@ -157,15 +157,23 @@ func (s *set) writeIDsOf(c *session.Call, sh *tableShare, args, req fields, name
 	}
 	req = append(fields(nil), req...).set(frame.List, 1, joinList(frame.String, list))
 	txns := string(req.text(2))
-	var err error
 	if sh.cat != c.Env().Table.Default() || txns == "" && req.i64(3) == 0 {
 		if txns, done = s.seenAt(c, sh.cat, txns); done {
 			return true
 		}
 		req = req.without(3)
-	} else if txns, err = withoutRuns(txns); err != nil {
-		c.Refuse(c.Loss("validTxnList: " + err.Error()))
-		return true
+	} else if strings.Contains(txns, "-") {
+		gen, err := c.GenerationAt(sh.cat)
+		if err != nil {
+			c.Failed(sh.cat, err)
+			return true
+		}
+		if gen&profiles.Gen4 == 0 {
+			if txns, err = withoutRuns(txns); err != nil {
+				c.Refuse(c.Loss("validTxnList: " + err.Error()))
+				return true
+			}
+		}
 	}
 	if txns != "" {
 		req = req.set(frame.String, 2, stringValue([]byte(txns)))

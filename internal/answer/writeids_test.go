@@ -92,3 +92,30 @@ func TestWriteIDsForHive4(t *testing.T) {
 		}
 	}
 }
+
+// Hive 4 writes transactions in a row as 3-5. A metastore before 4.x does not
+// read that and gets each, one of 4.x what the client wrote.
+func TestWriteIDsWithoutRuns(t *testing.T) {
+	for version, want := range map[string]string{"3.1.3": "9:3:3,4,5,8:1,2", "4.1.0": "9:3:3-5,8:1-2"} {
+		f := frontOf(t, newStore(t, "hdp", "apache-"+version), newStore(t, "apache", "apache-3.1.3"))
+		c := f.dial("apache-4.1.0")
+		_, _ = c.try("get_dataconnectors", nil)
+		for _, tables := range [][]string{{"sales.orders"}, {"apache__sales.none", "sales.orders"}} {
+			if _, err := c.writeIDs("9:3:3-5,8:1-2", tables...); err != nil {
+				t.Errorf("%s, %v: %v", version, tables, err)
+			}
+		}
+		asked := f.hdp.calls("get_valid_write_ids")
+		if len(asked) != 2 {
+			t.Errorf("%s: asked %d times, want twice", version, len(asked))
+		}
+		for _, a := range asked {
+			if got := a.args.Struct("rqst").Str("validTxnList"); got != want {
+				t.Errorf("%s: the metastore got %q, want %q", version, got, want)
+			}
+		}
+		if _, err := c.writeIDs("9:3:1-2000000:", "sales.orders"); (version == "3.1.3") != (err != nil && strings.Contains(err.Error(), "too many to write out")) {
+			t.Errorf("%s, a list too long to write out: %v", version, err)
+		}
+	}
+}

@@ -28,14 +28,7 @@ type Other struct {
 // repeated is sent once more when no answer came.
 func (c *Call) Other(o *Other) ([]byte, error) {
 	s := c.s
-	index := s.env.indexOf(o.Catalog)
-	if c.cat == nil {
-		c.cat, c.index = o.Catalog, index
-	}
-	until := c.until
-	if t := s.env.Targets[index].Timeout; t > 0 && until.IsZero() {
-		until = c.start.Add(t)
-	}
+	index, until := c.reach(o.Catalog)
 	for try := 0; ; try++ {
 		reply, err := c.otherOnce(o, index, until)
 		var r *route.Refusal
@@ -50,6 +43,29 @@ func (c *Call) Other(o *Other) ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// reach is a catalog's place, and how long its metastore may take.
+func (c *Call) reach(cat *route.Catalog) (index int, until time.Time) {
+	index, until = c.s.env.indexOf(cat), c.until
+	if c.cat == nil {
+		c.cat, c.index = cat, index
+	}
+	if t := c.s.env.Targets[index].Timeout; t > 0 && until.IsZero() {
+		until = c.start.Add(t)
+	}
+	return index, until
+}
+
+// GenerationAt is the generation of the metastore that this client's calls to
+// a catalog go to.
+func (c *Call) GenerationAt(cat *route.Catalog) (profiles.Generations, error) {
+	index, until := c.reach(cat)
+	b, err := c.s.backend(cat, index, until)
+	if err != nil {
+		return 0, err
+	}
+	return profiles.GenerationOf(b.label), nil
 }
 
 // repeats says whether a call that ended so is sent once more.
