@@ -1,0 +1,111 @@
+package zk
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// rotation offers the servers in turn. Unlike the library's own it leaves names
+// to each dial, so that a name server that is away does not end the start, and
+// a server may move.
+type rotation struct {
+	mu      sync.Mutex // guards what follows
+	servers []string
+	next    int
+	tried   int // since the last success
+}
+
+func (r *rotation) Init(servers []string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.servers = servers
+	return nil
+}
+
+func (r *rotation) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.servers)
+}
+
+// Next is the server to try; all says that every one has been tried since the
+// last success, upon which the library pauses for a second.
+func (r *rotation) Next() (server string, all bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	server, all = r.servers[r.next], r.tried > 0 && r.tried%len(r.servers) == 0
+	r.next = (r.next + 1) % len(r.servers)
+	r.tried++
+	return server, all
+}
+
+func (r *rotation) Connected() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tried = 0
+}
+
+// dialer makes connections on which no read waits for ever, and can end them.
+type dialer struct {
+	connect, session time.Duration
+
+	mu     sync.Mutex // guards what follows
+	conn   net.Conn
+	err    error
+	closed bool
+}
+
+func newDialer(connect, session time.Duration) *dialer {
+	return &dialer{connect: connect, session: session, err: errors.New("none was tried yet")}
+}
+
+func (d *dialer) dial(network, addr string, _ time.Duration) (net.Conn, error) {
+	c, err := net.DialTimeout(network, addr, d.connect)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err = err
+	if err != nil {
+		return nil, err
+	}
+	if d.closed {
+		_ = c.Close()
+		return nil, net.ErrClosed
+	}
+	d.conn = bounded{c, d.session}
+	return d.conn, nil
+}
+
+// reason is why the last dial failed.
+func (d *dialer) reason() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err != nil {
+		return d.err.Error()
+	}
+	return "the connection was closed"
+}
+
+func (d *dialer) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	if d.conn != nil {
+		_ = d.conn.Close()
+	}
+}
+
+// bounded cuts deadlines short: the library gives a server that accepts and
+// then says nothing more than six session timeouts.
+type bounded struct {
+	net.Conn
+	most time.Duration
+}
+
+func (b bounded) SetReadDeadline(t time.Time) error {
+	if most := time.Now().Add(b.most); t.After(most) {
+		t = most
+	}
+	return b.Conn.SetReadDeadline(t)
+}
