@@ -15,6 +15,7 @@ const (
 	CallUnlock    = "unlock"
 	CallHeartbeat = "heartbeat"
 	CallShowLocks = "show_locks"
+	CallTxnsInfo  = "get_open_txns_info"
 	CallOpenTxns  = "get_open_txns"
 	CallAbortTxn  = "abort_txn"
 	CallAbortTxns = "abort_txns"

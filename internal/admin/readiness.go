@@ -4,8 +4,17 @@ import "time"
 
 // Readiness is what /readyz says: a snapshot of facts that others keep up to date.
 type Readiness struct {
-	Draining bool // told to stop: the load balancer should look elsewhere
-	Backends []Backend
+	Draining  bool // told to stop: the load balancer should look elsewhere
+	Backends  []Backend
+	LockStore *LockStore // nil: there is none that could be away
+}
+
+// LockStore is what instances share of the gateway's own locks. Without it only
+// calls that need a lock at several metastores fail, so that readiness does not
+// depend on it: all instances would be out at once.
+type LockStore struct {
+	Connected bool   `json:"connected"`
+	LastError string `json:"lastError,omitempty"`
 }
 
 // Backend is the health of one configured catalog's backend as last seen, by calls or by polling.
@@ -26,6 +35,7 @@ type readyJSON struct {
 	Alive               bool          `json:"alive"`
 	BackendConnectivity string        `json:"backendConnectivity"`
 	Backends            []backendJSON `json:"backends"`
+	LockStore           *LockStore    `json:"lockStore,omitempty"`
 }
 
 type backendJSON struct {
@@ -46,7 +56,7 @@ type healthJSON struct {
 }
 
 func (r Readiness) json() (v readyJSON, ready bool) {
-	v = readyJSON{Status: "ready", Alive: true, BackendConnectivity: "ok", Backends: []backendJSON{}}
+	v = readyJSON{Status: "ready", Alive: true, BackendConnectivity: "ok", Backends: []backendJSON{}, LockStore: r.LockStore}
 	for _, b := range r.Backends {
 		if b.Degraded {
 			v.Status, v.BackendConnectivity = "degraded", "degraded"

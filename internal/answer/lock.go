@@ -3,6 +3,7 @@ package answer
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"hmsgate/frame"
@@ -162,25 +163,36 @@ func (s *set) primary(c *session.Call, l *lockCall) error {
 		c.Refuse(ref)
 		return nil
 	}
+	k := locks.Lock{Txn: l.txn, Mirrors: s.mirrors(l)}
+	if len(k.Mirrors) > 0 { // else a lock would be there that nobody keeps
+		if err := s.o.Locks.Admit(k); err != nil {
+			return s.storeFailed(c, err)
+		}
+	}
 	msg, err := c.Other(&session.Other{Catalog: def, Method: c.Method(), Body: body})
 	if err != nil {
 		c.Failed(def, err)
 		return nil
 	}
 	result, ok, err := success(msg)
-	mirrors := s.mirrors(l)
-	if err != nil || !ok || len(mirrors) == 0 {
+	if err != nil || !ok || len(k.Mirrors) == 0 {
 		c.Raw(msg)
 		return nil
 	}
-	k := locks.Lock{ID: result.i64(1), Txn: l.txn, Mirrors: mirrors}
+	k.ID = result.i64(1)
 	all, err := s.o.Locks.Take(context.Background(), k, result.i32(2) == locks.Acquired)
+	if errors.Is(err, locks.ErrStore) && l.txn == 0 {
+		s.giveUp(c, k.ID) // its client will never know the id
+	}
 	return s.settled(c, k.ID, l.txn, msg, all, err)
 }
 
 // settled answers with what the default metastore said of a lock, and how its
 // mirrors stand: while one waits, the lock does.
 func (s *set) settled(c *session.Call, id, txn int64, msg []byte, all bool, err error) error {
+	if errors.Is(err, locks.ErrStore) {
+		return s.storeFailed(c, err)
+	}
 	if err != nil {
 		c.Env().Log.Error().Err(err).Int64("lock", id).Msg("a mirror was not taken: the lock is given up")
 		if txn == 0 {

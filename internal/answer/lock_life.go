@@ -16,7 +16,9 @@ const (
 	textNoSynthetic = "Synthetic read lock ID does not exist"
 	textMirror      = "the lock could not be taken at every catalog it names and is given up; " +
 		"the gateway's log says at which one and why"
-	textLockStore = "the gateway's lock store does not answer; its log says why"
+	textLockStore = "the gateway's lock store does not answer or does not take the lock; its log says why"
+	textTooLarge  = "the lock names too many tables and partitions outside the default catalog for the gateway's lock " +
+		"store; ask for fewer at once"
 )
 
 // textNoLocks: a catalog whose locks are switched off.
@@ -41,7 +43,11 @@ func (s *set) checkLock(c *session.Call) error {
 		return s.checkSynthetic(c, id)
 	}
 	s.o.Locks.Ready(context.Background())
-	if !s.o.Locks.Known(id) {
+	known, ok, err := s.o.Locks.Known(context.Background(), id)
+	switch {
+	case err != nil:
+		return s.storeFailed(c, err)
+	case !ok:
 		return forward(c)
 	}
 	def := c.Env().Table.Default()
@@ -56,26 +62,29 @@ func (s *set) checkLock(c *session.Call) error {
 	case !ok && frame.MessageType(msg[3]) == frame.Reply: // it is gone, or its transaction is
 		s.o.Locks.Release(context.Background(), id)
 	case ok && result.i32(2) == locks.Acquired:
-		txn := s.o.Locks.Txn(id)
 		all, err := s.o.Locks.Check(context.Background(), id)
-		return s.settled(c, id, txn, msg, all, err)
+		return s.settled(c, id, known.Txn, msg, all, err)
 	}
 	c.Raw(msg)
 	return nil
 }
 
 // unlock releases the mirrors when the default metastore has released the lock.
+// While the store does not tell whether there are any, a sweep does, later.
 func (s *set) unlock(c *session.Call) error {
 	id := lockID(c)
+	_, known, err := s.o.Locks.Known(context.Background(), id)
 	switch {
-	case locks.IsSynthetic(id) && !s.o.Locks.Known(id):
+	case locks.IsSynthetic(id) && err != nil:
+		return s.storeFailed(c, err)
+	case locks.IsSynthetic(id) && !known:
 		return s.noLock(c)
 	case locks.IsSynthetic(id):
 		s.o.Locks.Release(context.Background(), id)
 		c.Reply(func(dst []byte) []byte { return append(dst, frame.Stop) })
 		return nil
 	}
-	if !s.o.Locks.Known(id) {
+	if !known {
 		return forward(c)
 	}
 	if msg, ended := s.atDefault(c); ended {

@@ -189,6 +189,10 @@ func (s *set) syntheticLines(c *session.Call, req fields, p route.Place, outside
 
 func (s *set) storeFailed(c *session.Call, err error) error {
 	c.Env().Log.Error().Err(err).Msg("lock store")
-	c.Refuse(&route.Refusal{Exception: route.Meta, Reason: "lock_store", Text: textLockStore})
+	text := textLockStore
+	if errors.Is(err, locks.ErrTooLarge) {
+		text = textTooLarge
+	}
+	c.Refuse(&route.Refusal{Exception: route.Meta, Reason: "lock_store", Text: text})
 	return nil
 }

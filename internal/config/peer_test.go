@@ -40,7 +40,7 @@ func TestPeerFile(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("result differs\n got %+v\nwant %+v", got, want)
 	}
-	wantNotes := `testdata/peer.properties: note: gateway.instances: mirrors of locks are off: locks that transactions take on other catalogs do not hold against clients of those catalogs alone; 1 turns them on, where one instance is all there is
+	wantNotes := `testdata/peer.properties: note: gateway.instances: mirrors of locks are off: locks that transactions take on other catalogs do not hold against clients of those catalogs alone; 1 turns them on, where one instance is all there is, and locks.store: ZOOKEEPER where there are several
 testdata/peer.properties: note: routing.iceberg-pointer-guard.enabled: no check keeps an alter_table from undoing an Iceberg commit, where hms-proxy has one on by default
 testdata/peer.properties:10: note: server.min-worker-threads: has no effect: the gateway has no pool of worker threads
 testdata/peer.properties:11: note: server.max-worker-threads: has no effect: the gateway has no pool of worker threads; limits.connections bounds clients
@@ -57,7 +57,7 @@ testdata/peer.properties:44: note: routing.hedged-read.enabled: has no effect: l
 testdata/peer.properties:45: note: routing.hedged-read.max-parallelism: has no effect: listings over all catalogs always ask them in parallel
 testdata/peer.properties:46: note: routing.circuit-breaker.enabled: has no effect: the feature is not in this version
 testdata/peer.properties:47: note: routing.circuit-breaker.failure-threshold: has no effect: the feature it belongs to is off
-testdata/peer.properties:49: note: synthetic-read-lock.store.mode: has no effect: synthetic locks are granted only where catalog.<n>.locks says so, and kept in memory
+testdata/peer.properties:49: note: synthetic-read-lock.store.mode: synthetic locks are granted only where catalog.<n>.locks says so
 testdata/peer.properties:50: note: guard.transactional-ddl.mode: has no effect: the feature is not in this version`
 	if notes := strings.Join(c.Notes, "\n"); notes != wantNotes {
 		t.Errorf("notes differ\n got:\n%s\nwant:\n%s", notes, wantNotes)

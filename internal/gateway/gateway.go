@@ -18,6 +18,7 @@ import (
 	"hmsgate/internal/locks"
 	"hmsgate/internal/metrics"
 	"hmsgate/internal/session"
+	"hmsgate/internal/zk"
 	"hmsgate/profiles"
 	"hmsgate/route"
 )
@@ -34,6 +35,7 @@ type Gateway struct {
 	budget   *frame.Budget
 	dialer   net.Dialer
 	locks    *locks.Keeper
+	zk       *zk.Conn                // of the lock store, nil when that is in memory
 	envs     map[string]*session.Env // by front profile
 
 	listeners []*listener
@@ -67,13 +69,20 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 	g := &Gateway{cfg: cfg, log: log, version: version, started: time.Now(), table: table, profiles: set, budget: newBudget(cfg),
 		dialer:   net.Dialer{Timeout: 10 * time.Second},
 		sessions: map[*session.Session]struct{}{}, envs: map[string]*session.Env{}}
-	g.metrics = metrics.New(metrics.Options{Prefix: cfg.MetricsPrefix, Version: version, Held: g.budget.Used})
+	if g.locks, err = g.keeper(); err != nil {
+		return nil, err
+	}
+	o := metrics.Options{Prefix: cfg.MetricsPrefix, Version: version, Held: g.budget.Used}
+	if g.zk != nil {
+		o.LockStore = func() bool { return g.zk.Err() == nil }
+	}
+	g.metrics = metrics.New(o)
 	g.life, g.stop = context.WithCancel(context.Background())
-	g.locks = g.keeper()
 	g.health = g.patients()
 	for _, l := range cfg.Listeners {
 		if g.envs[l.FrontendProfile] == nil {
 			if g.envs[l.FrontendProfile], err = g.env(l.FrontendProfile); err != nil {
+				g.closeStore()
 				return nil, fmt.Errorf("listener %s: %w", l.Name, err)
 			}
 		}
@@ -90,6 +99,7 @@ func (g *Gateway) Start() error {
 		l, err := g.listen(&g.cfg.Listeners[i])
 		if err != nil {
 			g.closeListeners()
+			g.closeStore()
 			return err
 		}
 		g.listeners = append(g.listeners, l)
@@ -99,6 +109,7 @@ func (g *Gateway) Start() error {
 		if g.admin, err = admin.Listen(g.cfg.Admin, admin.Options{
 			Ready: g.Readiness, Metrics: g.metrics.Handler(), Version: g.version}); err != nil {
 			g.closeListeners()
+			g.closeStore()
 			return err
 		}
 		g.log.Info().Str("addr", g.admin.Addr().String()).Msg("admin listener")
@@ -149,6 +160,7 @@ func (g *Gateway) Drain(ctx context.Context) error {
 	err := g.finish(ctx)
 	g.stop()
 	g.probing.Wait()
+	g.closeStore()
 	if g.admin != nil {
 		bye, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

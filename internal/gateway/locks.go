@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"hash/fnv"
 	"net"
@@ -9,13 +10,22 @@ import (
 
 	"hmsgate/internal/hms"
 	"hmsgate/internal/locks"
+	"hmsgate/internal/zk"
 	"hmsgate/route"
 )
 
 // keeper makes what keeps the gateway's own locks.
-func (g *Gateway) keeper() *locks.Keeper {
-	o := locks.Options{Store: locks.NewMemory(), Instance: g.lockMark(), Default: g.table.Default().Name,
+func (g *Gateway) keeper() (*locks.Keeper, error) {
+	o := locks.Options{Store: locks.NewMemory(), Gateway: g.lockMark(), Instance: rand.Text()[:12], Default: g.table.Default().Name,
 		Mirrors: g.cfg.Locks.Mirrors, Dial: g.dialLocks, Outside: g.outside, Log: g.log}
+	if z := g.cfg.Locks.ZooKeeper; z != nil {
+		conn, err := zk.Open(zk.Options{Servers: z.Servers, ConnectTimeout: z.ConnectTimeout, SessionTimeout: z.SessionTimeout,
+			BaseSleep: z.BaseSleep, MaxRetries: z.MaxRetries, ACL: z.ACL, Digest: z.Digest, Changed: g.storeChanged})
+		if err != nil {
+			return nil, fmt.Errorf("lock store: %w", err)
+		}
+		g.zk, o.Store = conn, locks.NewZooKeeper(conn, z.Root, o.Gateway, g.log)
+	}
 	var owners []*route.Catalog
 	for i, c := range g.table.Catalogs() {
 		if c != g.table.Default() && locks.Mode(g.cfg.Catalogs[i].Locks) == locks.Owner {
@@ -26,7 +36,22 @@ func (g *Gateway) keeper() *locks.Keeper {
 	for _, c := range owners {
 		o.Owners = append(o.Owners, c.Name)
 	}
-	return locks.New(o)
+	return locks.New(o), nil
+}
+
+func (g *Gateway) storeChanged(err error) {
+	if err != nil {
+		g.log.Error().Err(err).Msg("lock store lost: locks that need a mirror are refused")
+		return
+	}
+	g.log.Info().Msg("lock store answers")
+}
+
+// closeStore ends the connection to the lock store, if there is one.
+func (g *Gateway) closeStore() {
+	if g.zk != nil {
+		g.zk.Close()
+	}
 }
 
 func (g *Gateway) outside(name string) (catalog, db string) {

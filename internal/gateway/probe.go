@@ -172,6 +172,14 @@ func (g *Gateway) Readiness() admin.Readiness {
 	for i := range r.Backends {
 		r.Backends[i] = admin.Backend{Name: g.cfg.Catalogs[i].Name, Degraded: true}
 	}
+	if g.zk != nil {
+		r.LockStore = &admin.LockStore{}
+		if err := g.zk.Err(); err != nil {
+			r.LockStore.LastError = err.Error()
+		} else {
+			r.LockStore.Connected = true
+		}
+	}
 	for _, h := range g.health {
 		h.mu.Lock()
 		b := &r.Backends[h.catalog]

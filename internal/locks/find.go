@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"hmsgate/internal/hms"
@@ -72,21 +73,36 @@ func component(e hms.Struct, db string) hms.Struct {
 // lacks adds to what is known of a lock the mirrors that it lacks.
 func (k *Keeper) lacks(l Lock) {
 	defer k.hold(l.ID).Unlock()
-	known, ok, err := k.o.Store.Get(l.ID)
-	if err != nil {
-		k.stored(l, err)
-		return
-	}
-	if ok {
+	l.By = k.o.Instance
+	for range tries {
+		known, ok, err := k.o.Store.Get(l.ID)
+		if err != nil {
+			k.stored(l.ID, err)
+			return
+		}
+		if !ok {
+			known = l
+		}
+		n := len(known.Mirrors)
 		for _, m := range l.Mirrors {
 			if known.mirror(m.Catalog) < 0 {
 				known.Mirrors = append(known.Mirrors, m)
 			}
 		}
-		l = known
+		if ok && len(known.Mirrors) == n {
+			return
+		}
+		k.inOrder(&known)
+		if err := k.put(&known); !errors.Is(err, ErrConflict) {
+			k.stored(l.ID, err)
+			return
+		}
 	}
+}
+
+// inOrder puts mirrors into the order in which they are taken.
+func (k *Keeper) inOrder(l *Lock) {
 	slices.SortFunc(l.Mirrors, func(a, b Mirror) int {
 		return slices.Index(k.o.Owners, a.Catalog) - slices.Index(k.o.Owners, b.Catalog)
 	})
-	k.stored(l, k.o.Store.Put(l))
 }

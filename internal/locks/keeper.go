@@ -45,7 +45,8 @@ const (
 // Options of a Keeper.
 type Options struct {
 	Store    Store
-	Instance string   // of this process in marks
+	Gateway  string   // in marks: what instances that serve the same metastores have in common
+	Instance string   // tells this one from the others
 	Mirrors  bool     // mirrors are taken
 	Default  string   // catalog of the primaries
 	Owners   []string // in the order in which mirrors are taken
@@ -66,9 +67,9 @@ type Keeper struct {
 	Seen Snapshots
 
 	o     Options
-	found bool           // what an earlier run left has been found; of the goroutine that sweeps
 	swept chan struct{}  // closed after the first sweep
-	busy  [64]sync.Mutex // by lock id: one change of a lock at a time
+	busy  [64]sync.Mutex // by lock id: this instance makes one change of a lock at a time
+	watch watch          // of the goroutine that sweeps
 }
 
 // New makes a keeper.
@@ -88,6 +89,10 @@ const DefaultTimeout = 300 * time.Second
 // callTime bounds one call for a mirror.
 const callTime = 30 * time.Second
 
+// claimTime is how long an instance that asks for a mirror is left alone: more
+// than its call takes, its dial and its notes included.
+const claimTime = 4 * callTime
+
 // Mirrors says whether mirrors are taken.
 func (k *Keeper) Mirrors() bool { return k.o.Mirrors }
 
@@ -97,22 +102,49 @@ func (k *Keeper) hold(id int64) *sync.Mutex {
 	return m
 }
 
+// ErrStore is in errors that say that the store does not answer or does not
+// take a lock: nobody knows then how its mirrors stand, and they are left as
+// they are.
+var ErrStore = errors.New("lock store")
+
+func storeError(err error) error {
+	if err == nil || errors.Is(err, ErrConflict) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrStore, err)
+}
+
+// errOver: somebody released the lock while a mirror was being taken.
+var errOver = errors.New("the lock was released meanwhile")
+
+func (k *Keeper) get(id int64) (Lock, error) {
+	l, ok, err := k.o.Store.Get(id)
+	if err == nil && !ok {
+		return l, errOver
+	}
+	return l, storeError(err)
+}
+
+func (k *Keeper) put(l *Lock) error { return storeError(k.o.Store.Put(l)) }
+
+// Admit says why a lock with mirrors could not be kept now.
+func (k *Keeper) Admit(l Lock) error { return storeError(k.o.Store.Admit(l)) }
+
 // Take remembers a client's lock, and, when its primary is acquired, takes its
-// mirrors. It answers whether all of them are acquired. After an error none is
-// left; the lock stays known as long as its primary lives, so that no later
+// mirrors. It answers whether all of them are acquired. After an error none
+// counts; the lock stays known as long as its primary lives, so that no later
 // check finds it acquired without them.
 func (k *Keeper) Take(ctx context.Context, l Lock, primary bool) (bool, error) {
 	defer k.hold(l.ID).Unlock()
-	if err := k.o.Store.Put(l); err != nil || !primary {
+	l.By = k.o.Instance
+	err := k.put(&l)
+	if errors.Is(err, ErrConflict) { // an instance that started has found the primary before we had noted it
+		l, err = k.get(l.ID)
+	}
+	if err != nil || !primary {
 		return false, err
 	}
-	return k.advance(ctx, l)
-}
-
-// Known says whether anything is to be done for a lock.
-func (k *Keeper) Known(id int64) bool {
-	_, ok, err := k.o.Store.Get(id)
-	return ok && err == nil
+	return k.advance(ctx, &l)
 }
 
 // Check takes the mirrors that a lock still lacks, its primary being
@@ -120,75 +152,70 @@ func (k *Keeper) Known(id int64) bool {
 // of Take, and it tries again after one. A lock that is not known is acquired.
 func (k *Keeper) Check(ctx context.Context, id int64) (bool, error) {
 	defer k.hold(id).Unlock()
+	l, err := k.get(id)
+	if err != nil {
+		return errors.Is(err, errOver), ignore(err, errOver)
+	}
+	return k.advance(ctx, &l)
+}
+
+func ignore(err, known error) error {
+	if errors.Is(err, known) {
+		return nil
+	}
+	return err
+}
+
+// Known gives what is kept of a lock. When the store does not tell, the default
+// metastore is asked whether the lock is one that has mirrors: the error is
+// about such a lock only.
+func (k *Keeper) Known(ctx context.Context, id int64) (Lock, bool, error) {
+	if id >= 1<<slotBit && !IsSynthetic(id) {
+		return Lock{}, false, nil // another catalog's own
+	}
 	l, ok, err := k.o.Store.Get(id)
-	if err != nil || !ok {
-		return err == nil, err
+	if err == nil || IsSynthetic(id) || !k.o.Mirrors {
+		return l, ok, storeError(err)
 	}
-	return k.advance(ctx, l)
+	lines, shown := k.shown(ctx, k.o.Default)
+	if shown != nil {
+		return l, false, storeError(errors.Join(err, shown))
+	}
+	for _, e := range lines {
+		if catalog, _ := k.o.Outside(e.Str("dbname")); e.Int("lockid") == id && slices.Contains(k.o.Owners, catalog) {
+			return l, false, storeError(err)
+		}
+	}
+	return l, false, nil
 }
 
-// advance takes or checks one mirror after the other until one has to wait.
-func (k *Keeper) advance(ctx context.Context, l Lock) (bool, error) {
-	for i := range l.Mirrors {
-		m := &l.Mirrors[i]
-		if m.Acquired {
-			continue
-		}
-		if err := k.step(ctx, &l, m); err != nil {
-			k.retreat(ctx, l)
-			return false, fmt.Errorf("lock at catalog '%s': %w", m.Catalog, err)
-		}
-		if err := k.o.Store.Put(l); err != nil {
-			k.retreat(ctx, l)
-			return false, err
-		}
-		if !m.Acquired {
-			return false, nil
-		}
-	}
-	return true, nil
-}
+// slotBit: ids from here on carry a catalog (route.Slot).
+const slotBit = 48
 
-// step takes a mirror, or looks whether one that waits is acquired by now.
-func (k *Keeper) step(ctx context.Context, l *Lock, m *Mirror) error {
-	c, done, err := k.dial(ctx, m.Catalog)
-	if err != nil {
-		return err
-	}
-	defer done()
-	method, args := profiles.CallCheckLock, hms.Struct{"lockid": m.ID}
-	if m.ID == 0 {
-		method, args = profiles.CallLock, m.Request.Clone()
-		args["agentInfo"] = k.Mark(l.ID, l.Txn)
-		fit(args, c.Codec())
-	}
-	v, err := c.call(method, args)
-	if err != nil {
-		return err
-	}
-	r, _ := v.(hms.Struct)
-	m.ID, m.Acquired = r.Int("lockid"), int32(r.Int("state")) == Acquired
-	if m.ID == 0 || !m.Acquired && int32(r.Int("state")) != Waiting {
-		return fmt.Errorf("not granted: state %d", r.Int("state"))
-	}
-	return nil
-}
-
-// fit makes a request one that the version of its metastore knows.
-func fit(req hms.Struct, codec *hms.Codec) {
-	for _, p := range req.Structs("component") {
-		if p.Int("type") == exclWrite && codec.EnumName("LockType", exclWrite) == "" {
-			p["type"] = int32(exclusive)
-		}
-	}
-}
-
-// Release ends what the gateway did for a lock. Mirrors that cannot be
-// unlocked now are, later: they stay known until then.
+// Release ends what the gateway did for a lock whose primary is no more.
+// Mirrors that cannot be unlocked now are, later: they stay known until then.
 func (k *Keeper) Release(ctx context.Context, id int64) {
 	defer k.hold(id).Unlock()
-	if l, ok, err := k.o.Store.Get(id); err == nil && ok {
-		k.drop(ctx, l)
+	for range tries {
+		l, err := k.get(id)
+		if err != nil {
+			k.stored(id, ignore(err, errOver))
+			return
+		}
+		for _, m := range l.Mirrors {
+			if m.ID != 0 {
+				l.Going = append(l.Going, Held{m.Catalog, m.ID})
+			}
+		}
+		if l.Mirrors, l.Going = nil, k.unlocked(ctx, l.Going); len(l.Going) == 0 {
+			err = k.o.Store.Delete(l)
+		} else {
+			err = k.o.Store.Put(&l)
+		}
+		if !errors.Is(err, ErrConflict) {
+			k.stored(id, err)
+			return
+		}
 	}
 }
 
@@ -204,43 +231,21 @@ func (k *Keeper) EndTxn(ctx context.Context, txn int64) {
 	}
 }
 
-// drop unlocks the mirrors and forgets the lock when that succeeded.
-func (k *Keeper) drop(ctx context.Context, l Lock) {
-	l.Mirrors = slices.DeleteFunc(k.unlocked(ctx, l.Mirrors), func(m Mirror) bool { return m.ID == 0 })
-	if len(l.Mirrors) == 0 {
-		k.stored(l, k.o.Store.Delete(l.ID))
-		return
-	}
-	k.stored(l, k.o.Store.Put(l))
-}
-
-// retreat unlocks the mirrors and remembers that all are lacking.
-func (k *Keeper) retreat(ctx context.Context, l Lock) {
-	l.Mirrors = k.unlocked(ctx, l.Mirrors)
-	k.stored(l, k.o.Store.Put(l))
-}
-
-// unlocked are mirrors none of which counts as acquired any more: one that
-// could not be unlocked keeps its id.
-func (k *Keeper) unlocked(ctx context.Context, list []Mirror) []Mirror {
-	out := slices.Clone(list)
-	for i := range out {
-		m := &out[i]
-		if m.Acquired = false; m.ID == 0 {
-			continue
+// unlocked unlocks and gives those that are still to be.
+func (k *Keeper) unlocked(ctx context.Context, list []Held) []Held {
+	var left []Held
+	for _, h := range list {
+		if err := k.unlock(ctx, h.Catalog, h.ID); err != nil {
+			k.o.Log.Error().Err(err).Str("catalog", h.Catalog).Int64("lock", h.ID).Msg("mirror not unlocked yet")
+			left = append(left, h)
 		}
-		if err := k.unlock(ctx, m.Catalog, m.ID); err != nil {
-			k.o.Log.Error().Err(err).Str("catalog", m.Catalog).Int64("lock", m.ID).Msg("mirror not unlocked yet")
-			continue
-		}
-		m.ID = 0
 	}
-	return out
+	return left
 }
 
-func (k *Keeper) stored(l Lock, err error) {
+func (k *Keeper) stored(id int64, err error) {
 	if err != nil {
-		k.o.Log.Error().Err(err).Int64("lock", l.ID).Msg("lock store")
+		k.o.Log.Error().Err(err).Int64("lock", id).Msg("lock store")
 	}
 }
 
@@ -302,7 +307,7 @@ func IsMark(agent string) bool { return strings.HasPrefix(agent, mark) }
 
 // Mark is the agentInfo of a primary's mirrors.
 func (k *Keeper) Mark(id, txn int64) string {
-	return mark + k.o.Instance + "/" + strconv.FormatInt(id, 10) + "/" + strconv.FormatInt(txn, 10)
+	return mark + k.o.Gateway + "/" + strconv.FormatInt(id, 10) + "/" + strconv.FormatInt(txn, 10)
 }
 
 // PrimaryOf is the primary of the mirror with an agentInfo.
@@ -312,7 +317,7 @@ func PrimaryOf(agent string) (id int64, ok bool) {
 }
 
 // readMark takes a mark apart.
-func readMark(agent string) (instance string, id, txn int64, ok bool) {
+func readMark(agent string) (gateway string, id, txn int64, ok bool) {
 	f := strings.Split(agent, "/")
 	if !IsMark(agent) || len(f) != 4 {
 		return "", 0, 0, false
@@ -320,15 +325,6 @@ func readMark(agent string) (instance string, id, txn int64, ok bool) {
 	id, err1 := strconv.ParseInt(f[2], 10, 64)
 	txn, err2 := strconv.ParseInt(f[3], 10, 64)
 	return f[1], id, txn, err1 == nil && err2 == nil
-}
-
-// Txn is the transaction of a known lock, 0 for none.
-func (k *Keeper) Txn(id int64) int64 {
-	l, _, err := k.o.Store.Get(id)
-	if err != nil {
-		return 0
-	}
-	return l.Txn
 }
 
 // InTxn says whether a transaction has locks that the gateway keeps.

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,22 +29,46 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
+// watch is what one sweep has to know of those before.
+type watch struct {
+	found bool           // what an earlier run left has been found
+	last  []Lock         // as the store had them when it last answered
+	beats map[Held]int64 // of mirrors, as their metastores last showed them
+	quiet map[int64]pulse
+}
+
+// pulse is the heartbeat of a primary, and since when it has not moved as this
+// process has seen it: no clock is compared with a metastore's.
+type pulse struct {
+	beat  int64
+	since time.Time
+}
+
 // Sweep beats for the mirrors whose primary lives, unlocks the others, and
-// takes care of those that are in no store.
+// takes care of those that are in no store. While the store does not answer it
+// only beats, for those it had.
 func (k *Keeper) Sweep(ctx context.Context) {
 	known, err := k.o.Store.All() // before the primaries are asked for: each of these had one by then
 	if err != nil {
 		k.o.Log.Error().Err(err).Msg("lock store: nothing is released now")
-		return
+		known = k.watch.last
+	} else {
+		k.watch.last = known
+		k.expire(known)
 	}
-	k.expire(known)
 	if !k.o.Mirrors {
 		return
 	}
-	strays := k.strays(ctx, known)
-	if len(strays) == 0 && !mirrored(known) && k.found {
-		return
+	strays, beats := k.held(ctx, known)
+	if len(strays) > 0 || mirrored(known) || !k.watch.found {
+		k.judge(ctx, known, strays, beats, err == nil)
 	}
+	k.watch.beats = beats
+}
+
+// judge is Sweep with what the store and the owners tell; stored is false when
+// the store did not.
+func (k *Keeper) judge(ctx context.Context, known []Lock, strays []stray, beats map[Held]int64, stored bool) {
 	primaries, err := k.shown(ctx, k.o.Default)
 	var alive map[int64]bool // nil: not told
 	if err != nil {
@@ -51,27 +76,110 @@ func (k *Keeper) Sweep(ctx context.Context) {
 	} else {
 		alive = idsOf(primaries)
 	}
+	quiet := k.quiet(ctx, known, primaries)
 	for _, l := range known {
 		switch {
 		case l.Synthetic():
-		case alive == nil || alive[l.ID]:
-			k.beat(ctx, l)
+		case alive != nil && !alive[l.ID]:
+			if stored {
+				k.Release(ctx, l.ID)
+			}
+		case quiet[l.ID]:
+			if stored {
+				k.forsake(ctx, l.ID)
+			}
 		default:
-			k.Release(ctx, l.ID)
+			k.beat(ctx, l, beats)
+			if stored && len(l.Going) > 0 {
+				k.settleGoing(ctx, l.ID)
+			}
 		}
 	}
-	for _, s := range strays {
-		k.settle(ctx, &s, alive)
+	if !stored {
+		return
 	}
-	if err == nil && !k.found {
+	for i := range strays {
+		k.settle(ctx, &strays[i], alive)
+	}
+	if err == nil && !k.watch.found {
 		k.find(primaries)
-		k.found = true
+		k.watch.found = true
+	}
+}
+
+// quiet are the known locks whose client has given no sign for longer than a
+// transaction may be silent, by the heartbeats that the default metastore shows.
+func (k *Keeper) quiet(ctx context.Context, known []Lock, primaries []hms.Struct) map[int64]bool {
+	shown, txns := map[int64]int64{}, map[int64]int64{}
+	for _, e := range primaries {
+		shown[e.Int("lockid")] = e.Int("lastheartbeat")
+	}
+	if slices.ContainsFunc(known, func(l Lock) bool { return l.Txn != 0 && !l.Synthetic() }) {
+		list, err := k.openTxns(ctx)
+		if err != nil {
+			k.o.Log.Warn().Err(err).Msg("the default metastore does not tell its transactions: they count as alive")
+		}
+		for _, e := range list {
+			txns[e.Int("id")] = e.Int("lastHeartbeatTime")
+		}
+	}
+	out, pulses := map[int64]bool{}, map[int64]pulse{}
+	for _, l := range known {
+		beat := shown[l.ID]
+		if l.Txn != 0 {
+			beat = txns[l.Txn]
+		}
+		if beat == 0 {
+			continue
+		}
+		p := k.watch.quiet[l.ID]
+		if p.beat != beat {
+			p = pulse{beat, k.o.Now()}
+		}
+		pulses[l.ID], out[l.ID] = p, k.o.Now().Sub(p.since) > k.o.Timeout
+	}
+	k.watch.quiet = pulses
+	return out
+}
+
+func (k *Keeper) openTxns(ctx context.Context) ([]hms.Struct, error) {
+	c, done, err := k.dial(ctx, k.o.Default)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	v, err := c.Call(c.ctx, profiles.CallTxnsInfo, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, _ := v.(hms.Struct)
+	return r.Structs("open_txns"), nil
+}
+
+// forsake gives up the mirrors of a client that seems to be dead while its
+// primary stays, as it does at a metastore that never expires one. Should it
+// come back, a check takes them again.
+func (k *Keeper) forsake(ctx context.Context, id int64) {
+	defer k.hold(id).Unlock()
+	l, err := k.get(id)
+	if err != nil || !slices.ContainsFunc(l.Mirrors, func(m Mirror) bool { return m.ID != 0 }) {
+		k.stored(id, ignore(err, errOver))
+		return
+	}
+	k.o.Log.Warn().Int64("lock", id).Int64("txn", l.Txn).Msg("no heartbeat from the client: its mirrors are given up")
+	k.stored(id, ignore(k.retreat(ctx, &l), ErrConflict))
+}
+
+func (k *Keeper) settleGoing(ctx context.Context, id int64) {
+	defer k.hold(id).Unlock()
+	if l, err := k.get(id); err == nil {
+		k.clear(ctx, &l)
 	}
 }
 
 func mirrored(list []Lock) bool {
 	for _, l := range list {
-		if len(l.Mirrors) > 0 {
+		if len(l.Mirrors) > 0 || len(l.Going) > 0 {
 			return true
 		}
 	}
@@ -92,6 +200,10 @@ func (k *Keeper) shown(ctx context.Context, catalog string) ([]hms.Struct, error
 		return nil, err
 	}
 	defer done()
+	return c.shown()
+}
+
+func (c *conn) shown() ([]hms.Struct, error) {
 	v, err := c.call(profiles.CallShowLocks, hms.Struct{})
 	if err != nil {
 		return nil, err
@@ -100,11 +212,15 @@ func (k *Keeper) shown(ctx context.Context, catalog string) ([]hms.Struct, error
 	return r.Structs("locks"), nil
 }
 
-// beat keeps a lock's mirrors from expiring. One that is gone all the same no
-// longer protects what its client believes to be locked, which is said loudly.
-func (k *Keeper) beat(ctx context.Context, l Lock) {
+// beat keeps a lock's mirrors from expiring. The instance that took them always
+// does, another one when nobody has since its last sweep. One that is gone all the
+// same no longer protects what its client believes to be locked, which is said
+// loudly.
+func (k *Keeper) beat(ctx context.Context, l Lock, beats map[Held]int64) {
 	for _, m := range l.Mirrors {
-		if m.ID == 0 {
+		at := Held{m.Catalog, m.ID}
+		was, seen := k.watch.beats[at]
+		if m.ID == 0 || l.By != k.o.Instance && seen && beats[at] != was {
 			continue
 		}
 		c, done, err := k.dial(ctx, m.Catalog)
@@ -112,36 +228,42 @@ func (k *Keeper) beat(ctx context.Context, l Lock) {
 			_, err = c.call(profiles.CallHeartbeat, hms.Struct{"lockid": m.ID})
 			done()
 		}
-		if err != nil {
+		if err != nil && !(gone(err) && k.ended(l.ID, at)) {
 			k.o.Log.Error().Err(err).Str("catalog", m.Catalog).Int64("lock", l.ID).Int64("mirror", m.ID).
 				Msg("no heartbeat for a mirror")
 		}
 	}
 }
 
-// stray is a mirror in no store.
-type stray struct {
-	catalog   string
-	id        int64
-	own       bool  // by the mark, a mirror of this gateway's
-	lock, txn int64 // of the primary
-	state     int32
-	beat      time.Time
+// ended says whether a lock has given a mirror up by now.
+func (k *Keeper) ended(id int64, at Held) bool {
+	l, ok, err := k.o.Store.Get(id)
+	return err == nil && (!ok || !slices.ContainsFunc(l.Mirrors, func(m Mirror) bool { return Held{m.Catalog, m.ID} == at }))
 }
 
-// strays are the mirrors at all owners that no known lock has.
-func (k *Keeper) strays(ctx context.Context, known []Lock) []stray {
-	type at struct {
-		catalog string
-		id      int64
-	}
-	have := map[at]bool{}
+// stray is a mirror in no store.
+type stray struct {
+	Held
+	own       bool  // by the mark, a mirror of this gateway's
+	lock, txn int64 // of the primary
+	beat      time.Time
+	request   hms.Struct // what it holds
+}
+
+// held are the mirrors at all owners: those that no known lock has, and when
+// each was last beaten for.
+func (k *Keeper) held(ctx context.Context, known []Lock) (strays []stray, beats map[Held]int64) {
+	have := map[Held]bool{}
 	for _, l := range known {
 		for _, m := range l.Mirrors {
-			have[at{m.Catalog, m.ID}] = true
+			have[Held{m.Catalog, m.ID}] = true
+		}
+		for _, h := range l.Going {
+			have[h] = true
 		}
 	}
-	var out []stray
+	beats = map[Held]int64{}
+	at := map[Held]int{}
 	for _, cat := range k.o.Owners {
 		list, err := k.shown(ctx, cat)
 		if err != nil {
@@ -150,53 +272,78 @@ func (k *Keeper) strays(ctx context.Context, known []Lock) []stray {
 		}
 		for _, e := range list {
 			by, id, txn, ok := readMark(e.Str("agentInfo"))
-			here := at{cat, e.Int("lockid")}
-			if !ok || have[here] {
+			here := Held{cat, e.Int("lockid")}
+			if !ok {
 				continue
 			}
-			have[here] = true // a lock has a line for each component
-			out = append(out, stray{cat, here.id, by == k.o.Instance, id, txn, int32(e.Int("state")), time.UnixMilli(e.Int("lastheartbeat"))})
+			beats[here] = e.Int("lastheartbeat")
+			if have[here] {
+				continue
+			}
+			i, more := at[here]
+			if !more { // a lock has a line for each component
+				i = len(strays)
+				at[here] = i
+				strays = append(strays, stray{here, by == k.o.Gateway, id, txn, time.UnixMilli(beats[here]),
+					hms.Struct{"user": e.Str("user"), "hostname": e.Str("hostname")}})
+			}
+			req := strays[i].request
+			req["component"] = append(req.List("component"), component(e, e.Str("dbname")))
 		}
 	}
-	return out
+	return strays, beats
 }
 
 // settle adopts a mirror whose primary lives, and unlocks one that nobody has
 // beaten for longer than a transaction may be silent. A younger one may have
 // been taken a moment ago, or is another gateway's, whose primary is elsewhere.
 func (k *Keeper) settle(ctx context.Context, s *stray, alive map[int64]bool) {
+	old := k.o.Now().Sub(s.beat) > k.o.Timeout
 	switch {
 	case alive == nil:
 	case s.own && alive[s.lock]:
-		k.adopt(s)
-	case k.o.Now().Sub(s.beat) > k.o.Timeout:
-		k.o.Log.Warn().Str("catalog", s.catalog).Int64("lock", s.id).Msg("unlocking a mirror that was left behind")
-		if err := k.unlock(ctx, s.catalog, s.id); err != nil {
-			k.o.Log.Error().Err(err).Str("catalog", s.catalog).Int64("lock", s.id).Msg("mirror not unlocked yet")
-		}
+		k.adopt(ctx, s, old)
+	case old:
+		k.o.Log.Warn().Str("catalog", s.Catalog).Int64("lock", s.ID).Msg("unlocking a mirror that was left behind")
+		k.unlocked(ctx, []Held{s.Held})
 	}
 }
 
-func (k *Keeper) adopt(s *stray) {
+// adopt makes a stray the mirror of its lock, where that has none; it counts
+// when a check has found it acquired. One too many, if old, is noted as going
+// before it is unlocked: another instance may be about to adopt it.
+func (k *Keeper) adopt(ctx context.Context, s *stray, old bool) {
 	defer k.hold(s.lock).Unlock()
 	l, ok, err := k.o.Store.Get(s.lock)
 	if err != nil {
+		k.stored(s.lock, err)
 		return
 	}
 	if !ok {
-		l = Lock{ID: s.lock, Txn: s.txn}
+		l = Lock{ID: s.lock, Txn: s.txn, By: k.o.Instance}
 	}
-	i := l.mirror(s.catalog)
+	i := l.mirror(s.Catalog)
+	if i < 0 {
+		l.Mirrors = append(l.Mirrors, Mirror{Catalog: s.Catalog, Request: s.request})
+		k.inOrder(&l)
+		i = l.mirror(s.Catalog)
+	}
+	m := &l.Mirrors[i]
 	switch {
-	case i < 0:
-		i, l.Mirrors = len(l.Mirrors), append(l.Mirrors, Mirror{Catalog: s.catalog})
-	case l.Mirrors[i].ID != 0:
-		return // taken meanwhile
+	case m.ID == s.ID, l.going(s.ID):
+		return
+	case m.ID != 0 && !old, m.ID == 0 && m.By != "" && m.By != k.o.Instance && k.o.Now().Sub(m.Asked) < claimTime:
+		return // who has asked for it knows better
+	case m.ID != 0:
+		l.Going = append(l.Going, s.Held)
+	default:
+		m.ID, m.Acquired, m.By, m.Asked = s.ID, false, "", time.Time{}
+		l.By = k.o.Instance
 	}
-	l.Mirrors[i].ID, l.Mirrors[i].Acquired = s.id, s.state == Acquired
-	if err := k.o.Store.Put(l); err != nil {
-		k.o.Log.Error().Err(err).Msg("lock store")
+	if err := k.put(&l); err != nil {
+		k.stored(l.ID, ignore(err, ErrConflict))
 		return
 	}
-	k.o.Log.Info().Str("catalog", s.catalog).Int64("lock", s.lock).Msg("mirror of an earlier run adopted")
+	k.o.Log.Info().Str("catalog", s.Catalog).Int64("lock", s.lock).Int64("mirror", s.ID).Msg("mirror of an earlier run adopted")
+	k.clear(ctx, &l)
 }

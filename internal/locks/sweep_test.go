@@ -3,7 +3,6 @@ package locks
 import (
 	"context"
 	"net"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +58,7 @@ func (p *pair) dial(ctx context.Context, catalog string) (*hms.Client, error) {
 }
 
 func (p *pair) keeper(instance string) *Keeper {
-	return New(Options{Store: NewMemory(), Instance: instance, Mirrors: true, Default: "home", Owners: []string{"away"},
+	return New(Options{Store: NewMemory(), Gateway: instance, Instance: "one", Mirrors: true, Default: "home", Owners: []string{"away"},
 		Outside: func(name string) (string, string) { c, db, _ := strings.Cut(name, "__"); return c, db },
 		Dial:    p.dial, Log: zerolog.Nop(), Now: func() time.Time { return p.now }})
 }
@@ -122,7 +121,7 @@ func TestSweepFollowsThePrimary(t *testing.T) {
 	p.wantAway(1, "the gateway has not seen it yet")
 	k.Sweep(context.Background())
 	p.wantAway(0, "the primary is gone")
-	if k.Known(id) {
+	if known(k, id) {
 		t.Error("the lock is still known")
 	}
 }
@@ -136,7 +135,7 @@ func TestSweepAdopts(t *testing.T) {
 	p.now = p.now.Add(time.Hour)
 	k.Sweep(context.Background())
 	p.wantAway(1, "its primary lives")
-	if !k.Known(id) {
+	if !known(k, id) {
 		t.Fatal("the mirror was not adopted")
 	}
 	k.Release(context.Background(), id)
@@ -192,14 +191,14 @@ func TestSweepLeavesOthers(t *testing.T) {
 	}
 	k := p.keeper("mine")
 	k.Sweep(context.Background())
-	if k.Known(id) {
+	if known(k, id) {
 		t.Error("another gateway's mirror was adopted")
 	}
 	p.wantAway(1, "it is beaten for")
 }
 
 func TestMarks(t *testing.T) {
-	k := New(Options{Instance: "3fa9"})
+	k := New(Options{Gateway: "3fa9"})
 	m := k.Mark(7, 9)
 	if m != "hmsgate/3fa9/7/9" {
 		t.Errorf("got %q", m)
@@ -256,33 +255,7 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-func TestMemoryByTransaction(t *testing.T) {
-	m := NewMemory()
-	for id, txn := range map[int64]int64{1: 5, 2: 5, 3: 0} {
-		if err := m.Put(Lock{ID: id, Txn: txn}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := m.Put(Lock{ID: 1, Txn: 5, Mirrors: []Mirror{{ID: 9}}}); err != nil {
-		t.Fatal(err)
-	}
-	ids := func() (out []int64) {
-		list, _ := m.OfTxn(5)
-		for _, l := range list {
-			out = append(out, l.ID)
-		}
-		slices.Sort(out)
-		return out
-	}
-	if got := ids(); !slices.Equal(got, []int64{1, 2}) {
-		t.Errorf("of transaction 5: got %v, want 1 and 2", got)
-	}
-	_ = m.Delete(1)
-	_ = m.Delete(2)
-	if got := ids(); len(got) != 0 || len(m.byTxn) != 0 {
-		t.Errorf("after their end: got %v", got)
-	}
-	if all, _ := m.All(); len(all) != 1 || all[0].ID != 3 {
-		t.Errorf("got %v, want lock 3", all)
-	}
+func known(k *Keeper, id int64) bool {
+	_, ok, err := k.Known(context.Background(), id)
+	return ok && err == nil
 }

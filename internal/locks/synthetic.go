@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"errors"
 	"fmt"
 
 	"hmsgate/internal/hms"
@@ -27,24 +28,29 @@ func (k *Keeper) Grant(txn int64, shown []hms.Struct) (int64, error) {
 		e["lockid"] = l.ID
 		l.Shown = append(l.Shown, e)
 	}
-	return l.ID, k.o.Store.Put(l)
+	return l.ID, k.put(&l)
 }
 
 // Touch is a heartbeat of a synthetic lock; ok is false when there is none.
 func (k *Keeper) Touch(id int64, beat bool) (ok bool, err error) {
 	defer k.hold(id).Unlock()
-	l, ok, err := k.o.Store.Get(id)
-	if err != nil || !ok {
-		return false, err
+	for range tries {
+		l, ok, err := k.o.Store.Get(id)
+		if err != nil || !ok {
+			return false, storeError(err)
+		}
+		switch old := k.o.Now().Sub(l.Touched) > k.o.Timeout; {
+		case old:
+			ok, err = false, k.o.Store.Delete(l)
+		case beat:
+			l.Touched = k.o.Now()
+			err = k.put(&l)
+		}
+		if !errors.Is(err, ErrConflict) {
+			return ok, storeError(err)
+		}
 	}
-	if k.o.Now().Sub(l.Touched) > k.o.Timeout {
-		return false, k.o.Store.Delete(id)
-	}
-	if beat {
-		l.Touched = k.o.Now()
-		err = k.o.Store.Put(l)
-	}
-	return true, err
+	return false, storeError(fmt.Errorf("%w again and again", ErrConflict))
 }
 
 // Shown is what show_locks says of the synthetic locks.

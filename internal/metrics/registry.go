@@ -37,6 +37,9 @@ type Options struct {
 	Version string // label of build_info
 	// Held is the number of bytes held in memory now, asked at each scrape; nil for none.
 	Held func() int64
+	// LockStore says whether the lock store that instances share is connected,
+	// asked at each scrape; nil for none.
+	LockStore func() bool
 }
 
 // A Registry owns the metrics of one process. It is safe for concurrent use.
@@ -69,6 +72,15 @@ func New(o Options) *Registry {
 	}
 	f.prom.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: o.Prefix + "held_bytes",
 		Help: "Bytes of messages held in memory until they are whole."}, func() float64 { return float64(o.Held()) }))
+	if o.LockStore != nil {
+		f.prom.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: o.Prefix + "lock_store_up",
+			Help: "1 while the lock store that instances share is connected."}, func() float64 {
+			if o.LockStore() {
+				return 1
+			}
+			return 0
+		}))
+	}
 	bytes := f.counters("bytes_total", "Bytes of calls read from clients and of replies written to them.", "direction")
 	build := f.gauges("build_info", "Constant 1, labelled with the version.", "version", "go_version")
 	build.WithLabelValues(o.Version, runtime.Version()).Set(1)

@@ -18,8 +18,8 @@
 //
 // # What an error means
 //
-//	ErrNoNode, ErrExists, ErrVersion, ErrAccess   the server's answer: nothing was changed
-//	ErrUnavailable                                no answer: a write may have been done, or be done later
+//	ErrNoNode, ErrExists, ErrVersion, ...   the server's answer: nothing was changed
+//	ErrUnavailable                          no answer: a write may have been done, or be done later
 //
 // A write must therefore be one that may come late: conditional on a version,
 // or on a node being there or not.

@@ -12,6 +12,7 @@ var (
 	ErrNoNode      = errors.New("no such node")
 	ErrExists      = errors.New("node exists")
 	ErrVersion     = errors.New("node was changed by somebody else")
+	ErrNotEmpty    = errors.New("node has children")
 	ErrAccess      = errors.New("access denied by the node's ACL")
 	ErrUnavailable = errors.New("ZooKeeper does not answer")
 )
@@ -52,7 +53,7 @@ var answers = map[error]error{
 	zk.ErrNodeExists: ErrExists,
 	zk.ErrBadVersion: ErrVersion,
 	zk.ErrNoAuth:     ErrAccess,
-	zk.ErrNotEmpty:   errors.New("node has children"),
+	zk.ErrNotEmpty:   ErrNotEmpty,
 	zk.ErrInvalidACL: errors.New("the server does not take the ACL: it knows the scheme not, or the connection is not authenticated in it"),
 }
 
