@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -213,15 +214,19 @@ func (c *conn) shown() ([]hms.Struct, error) {
 }
 
 // beat keeps a lock's mirrors from expiring. The instance that took them always
-// does, another one when nobody has since its last sweep. One that is gone all the
-// same no longer protects what its client believes to be locked, which is said
-// loudly.
+// does; another one takes that over when nobody has since its last sweep. A mirror
+// that is gone all the same no longer protects what its client believes to be
+// locked, which is said loudly.
 func (k *Keeper) beat(ctx context.Context, l Lock, beats map[Held]int64) {
 	for _, m := range l.Mirrors {
 		at := Held{m.Catalog, m.ID}
 		was, seen := k.watch.beats[at]
-		if m.ID == 0 || l.By != k.o.Instance && seen && beats[at] != was {
+		mine := l.By == k.o.Instance
+		if m.ID == 0 || !mine && seen && beats[at] != was {
 			continue
+		}
+		if !mine && seen {
+			k.takeOver(l.ID)
 		}
 		c, done, err := k.dial(ctx, m.Catalog)
 		if err == nil {
@@ -232,6 +237,19 @@ func (k *Keeper) beat(ctx context.Context, l Lock, beats map[Held]int64) {
 			k.o.Log.Error().Err(err).Str("catalog", m.Catalog).Int64("lock", l.ID).Int64("mirror", m.ID).
 				Msg("no heartbeat for a mirror")
 		}
+	}
+}
+
+// takeOver makes this instance the one that beats for a lock.
+func (k *Keeper) takeOver(id int64) {
+	defer k.hold(id).Unlock()
+	l, err := k.get(id)
+	if err == nil {
+		l.By = k.o.Instance
+		err = k.put(&l)
+	}
+	if err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, errOver) {
+		k.stored(id, err)
 	}
 }
 
@@ -330,10 +348,8 @@ func (k *Keeper) adopt(ctx context.Context, s *stray, old bool) {
 	}
 	m := &l.Mirrors[i]
 	switch {
-	case m.ID == s.ID, l.going(s.ID):
+	case m.ID == s.ID, l.going(s.ID), m.ID != 0 && !old:
 		return
-	case m.ID != 0 && !old, m.ID == 0 && m.By != "" && m.By != k.o.Instance && k.o.Now().Sub(m.Asked) < claimTime:
-		return // who has asked for it knows better
 	case m.ID != 0:
 		l.Going = append(l.Going, s.Held)
 	default:

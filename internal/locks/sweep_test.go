@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,18 +18,57 @@ import (
 
 func TestMain(m *testing.M) { wiretest.CheckLeaks(m) }
 
-// pair is two metastores, the default catalog's and another one's, under one
-// clock.
+// pair is two metastores, the default catalog's and another one's (and a third
+// where a test wants it), under one clock.
 type pair struct {
 	t     *testing.T
 	addrs map[string]string
-	now   time.Time
+
+	mu  sync.Mutex // guards what follows
+	now time.Time
+	on  func(catalog, method string) // sees each call before it is done
+}
+
+func (p *pair) clock() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+func (p *pair) pass(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now = p.now.Add(d)
+}
+
+// once runs f before the next call of a method at a catalog.
+func (p *pair) once(catalog, method string, f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.on = func(c, m string) {
+		if c != catalog || m != method {
+			return
+		}
+		p.mu.Lock()
+		p.on = nil
+		p.mu.Unlock()
+		f()
+	}
+}
+
+func (p *pair) called(catalog, method string) {
+	p.mu.Lock()
+	on := p.on
+	p.mu.Unlock()
+	if on != nil {
+		on(catalog, method)
+	}
 }
 
 func newPair(t *testing.T) *pair {
 	t.Helper()
-	p := &pair{t, map[string]string{}, time.Unix(1_000_000, 0)}
-	for _, name := range []string{"home", "away"} {
+	p := &pair{t: t, addrs: map[string]string{}, now: time.Unix(1_000_000, 0)}
+	for _, name := range []string{"home", "away", "far"} {
 		inv, err := profiles.Load("apache-3.1.3")
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +77,8 @@ func newPair(t *testing.T) *pair {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := memhms.New(memhms.Config{Inventory: inv, Name: name, Clock: func() time.Time { return p.now }})
+		s := memhms.New(memhms.Config{Inventory: inv, Name: name, Clock: p.clock,
+			OnCall: func(_ int, method string, _ hms.Struct) { p.called(name, method) }})
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -58,9 +99,19 @@ func (p *pair) dial(ctx context.Context, catalog string) (*hms.Client, error) {
 }
 
 func (p *pair) keeper(instance string) *Keeper {
-	return New(Options{Store: NewMemory(), Gateway: instance, Instance: "one", Mirrors: true, Default: "home", Owners: []string{"away"},
-		Outside: func(name string) (string, string) { c, db, _ := strings.Cut(name, "__"); return c, db },
-		Dial:    p.dial, Log: zerolog.Nop(), Now: func() time.Time { return p.now }})
+	return New(p.options(NewMemory(), instance, "one"))
+}
+
+func (p *pair) options(s Store, gateway, instance string) Options {
+	return Options{Store: s, Gateway: gateway, Instance: instance, Mirrors: true, Default: "home", Owners: []string{"away", "far"},
+		Outside: func(name string) (string, string) {
+			c, db, ok := strings.Cut(name, "__")
+			if !ok {
+				return "", ""
+			}
+			return c, db
+		},
+		Dial: p.dial, Log: zerolog.Nop(), Now: p.clock}
 }
 
 func (p *pair) call(catalog, method string, args hms.Struct) hms.Struct {
@@ -112,9 +163,9 @@ func TestSweepFollowsThePrimary(t *testing.T) {
 	p := newPair(t)
 	k := p.keeper("a")
 	id := p.take(k)
-	p.now = p.now.Add(time.Minute)
+	p.pass(time.Minute)
 	k.Sweep(context.Background())
-	if got, want := p.locks("away")[0].Int("lastheartbeat"), p.now.UnixMilli(); got != want {
+	if got, want := p.locks("away")[0].Int("lastheartbeat"), p.clock().UnixMilli(); got != want {
 		t.Errorf("last heartbeat %d, want %d", got, want)
 	}
 	p.call("home", "unlock", hms.Struct{"rqst": hms.Struct{"lockid": id}})
@@ -132,7 +183,7 @@ func TestSweepAdopts(t *testing.T) {
 	p := newPair(t)
 	id := p.take(p.keeper("a"))
 	k := p.keeper("a")
-	p.now = p.now.Add(time.Hour)
+	p.pass(time.Hour)
 	k.Sweep(context.Background())
 	p.wantAway(1, "its primary lives")
 	if !known(k, id) {
@@ -175,7 +226,7 @@ func TestSweepUnlocksStrays(t *testing.T) {
 	k := p.keeper("b")
 	k.Sweep(context.Background())
 	p.wantAway(1, "it may have been taken a moment ago")
-	p.now = p.now.Add(DefaultTimeout + time.Second)
+	p.pass(DefaultTimeout + time.Second)
 	k.Sweep(context.Background())
 	p.wantAway(0, "nobody beats for it")
 }
