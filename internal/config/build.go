@@ -110,6 +110,9 @@ func (l *loader) build() *Config {
 		only = names[0]
 	}
 	c.DefaultCatalog = l.textOr("routing.default-catalog", only)
+	if c.has(c.DefaultCatalog) {
+		c.Locks.Timeout = l.duration("catalog."+c.DefaultCatalog+".txn-timeout-seconds", "")
+	}
 	l.text("additional-frontends")
 	l.vendors()
 	c.Listeners = append(c.Listeners, l.mainListener(c.DefaultCatalog))
@@ -176,6 +179,7 @@ func (l *loader) catalog(name string) Catalog {
 		CallTimeout:    l.duration(at+"call-timeout-ms", ""),
 		Conf:           map[string]string{},
 	}
+	l.text(at + "txn-timeout-seconds") // the default catalog's is among the locks
 	for _, u := range items(l.text(at + "uris")) {
 		c.Addresses = append(c.Addresses, strings.TrimPrefix(u, "thrift://"))
 	}

@@ -14,9 +14,10 @@ import (
 
 // Locks is how locks of several catalogs are kept.
 type Locks struct {
-	Mirrors   bool       // locks at the default catalog are repeated at their owners
-	AcidRead  bool       // Hive 4 clients too read transactional tables of other catalogs
-	ZooKeeper *ZooKeeper // where instances share them; nil: in memory
+	Mirrors   bool          // locks at the default catalog are repeated at their owners
+	AcidRead  bool          // Hive 4 clients too read transactional tables of other catalogs
+	Timeout   time.Duration // without a heartbeat, of locks and transactions of the default catalog
+	ZooKeeper *ZooKeeper    // where instances share them; nil: in memory
 }
 
 // ZooKeeper is where and how one is reached.

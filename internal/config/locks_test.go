@@ -50,3 +50,16 @@ func TestZooKeeperStore(t *testing.T) {
 		t.Errorf("in memory: got %+v", c.Locks)
 	}
 }
+
+// The transaction timeout is the default catalog's, by its Hive names too.
+func TestTxnTimeout(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"": 300 * time.Second, "catalog.a.txn-timeout-seconds: 5m": 5 * time.Minute, "catalog.a.conf.hive.txn.timeout: 7": 7 * time.Second,
+		"catalog.a.conf.metastore.txn.timeout: 90s\ncatalog.b.txn-timeout-seconds: 1": 90 * time.Second,
+		"backend.conf.metastore.txn.timeout: 8":                                       8 * time.Second,
+	} {
+		if c := mustParse(t, YAML, twoCatalogs+text); c.Locks.Timeout != want {
+			t.Errorf("%s: got %v, want %v", text, c.Locks.Timeout, want)
+		}
+	}
+}

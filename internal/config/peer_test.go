@@ -33,6 +33,7 @@ func TestPeerFile(t *testing.T) {
 		},
 		Routing: Routing{RefuseUnknownMethods: true, LenientFanout: true, FanoutTimeout: 30 * time.Second, ConnectPatience: 5 * time.Second},
 		Limits:  Limits{Connections: 10000, CallBytes: 100 << 20, FrameBytes: 16384000, HeldCall: 64 << 20, HeldTotal: 1 << 30},
+		Locks:   Locks{Timeout: 300 * time.Second},
 		Log:     Log{Level: "info", Format: "json"}, MetricsPrefix: "hmsgate_", ShutdownTimeout: 30 * time.Second,
 	}
 	got := *c

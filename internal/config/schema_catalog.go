@@ -43,6 +43,10 @@ var catalogRows = []row{
 		doc: "How long a call may take; 0 = no limit. Under its Hive names a bare number is seconds.",
 		aliases: hiveConf(alias{unit: time.Second},
 			"hive.metastore.client.socket.timeout", "metastore.client.socket.timeout")},
+	{key: "catalog.<n>.txn-timeout-seconds", kind: kindDuration, unit: time.Second, def: "300", min: 1, max: 1 << 24,
+		doc: "Of the default catalog, as its metastore has it: how long a transaction or a lock may be without a " +
+			"heartbeat. Synthetic locks and mirrors end after it.",
+		aliases: hiveConf(alias{}, "metastore.txn.timeout", "hive.txn.timeout")},
 	{key: "catalog.<n>.conf.*", kind: kindFree,
 		doc: "Other Hive client settings of the catalog. Kept, none has an effect in this version but those named " +
 			"on this page."},

@@ -17,7 +17,8 @@ import (
 // keeper makes what keeps the gateway's own locks.
 func (g *Gateway) keeper() (*locks.Keeper, error) {
 	o := locks.Options{Store: locks.NewMemory(), Gateway: g.lockMark(), Instance: rand.Text()[:12], Default: g.table.Default().Name,
-		Mirrors: g.cfg.Locks.Mirrors, Dial: g.dialLocks, Outside: g.outside, Log: g.log}
+		Mirrors: g.cfg.Locks.Mirrors, Dial: g.dialLocks, Outside: g.outside, Timeout: g.cfg.Locks.Timeout,
+		Log: g.log}
 	if z := g.cfg.Locks.ZooKeeper; z != nil {
 		conn, err := zk.Open(zk.Options{Servers: z.Servers, ConnectTimeout: z.ConnectTimeout, SessionTimeout: z.SessionTimeout,
 			BaseSleep: z.BaseSleep, MaxRetries: z.MaxRetries, ACL: z.ACL, Digest: z.Digest, Changed: g.storeChanged})

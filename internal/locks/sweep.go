@@ -11,12 +11,12 @@ import (
 	"hmsgate/profiles"
 )
 
-// sweepEvery is often enough for a metastore's shortest sensible timeout.
+// sweepEvery is how often is swept, where timeouts are not shorter than usual.
 const sweepEvery = time.Minute
 
 // Run sweeps until ctx ends.
 func (k *Keeper) Run(ctx context.Context) {
-	t := time.NewTicker(sweepEvery)
+	t := time.NewTicker(min(sweepEvery, k.o.Timeout/5))
 	defer t.Stop()
 	first := sync.OnceFunc(func() { close(k.swept) })
 	for {
