@@ -22,6 +22,7 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HMS = os.path.join(HERE, "hms", "hms")
+ZOOKEEPER = os.path.join(HERE, "zookeeper")
 CATALOGS = ("hdp", "apache")  # the first is the default catalog
 
 
@@ -196,8 +197,14 @@ def ready(url):
 
 def start_gateway(work, ports, more):
     """Start `serve` in front of the two metastores and wait until it says it is ready; returns its port and log."""
+    listen, log, _ = start_instance(work, "gateway", ports, more)
+    return listen, log
+
+
+def start_instance(work, name, ports, more):
+    """One of several: the name is that of its files. Returns port, log and process."""
     listen, admin = free_ports(2)
-    config, log = work.file("two.yaml"), work.file("gateway.log")
+    config, log = work.file(name + ".yaml"), work.file(name + ".log")
     write_config(config, listen, admin, ports, more)
     with open(log, "wb") as out:
         p = child([gateway_binary(), "serve", "-c", config], stdout=out, stderr=out)
@@ -206,7 +213,24 @@ def start_gateway(work, ports, more):
         if p.poll() is not None or time.monotonic() > end:
             raise Failure("the gateway did not get ready (exit code %s):\n%s" % (p.poll(), tail(log)))
         time.sleep(0.05)
-    return listen, log
+    return listen, log, p
+
+
+def start_zookeeper(work):
+    """Start a ZooKeeper of this run's own; returns its port."""
+    subprocess.run([ZOOKEEPER, "fetch"], check=True, stdout=subprocess.DEVNULL)
+    port, log = free_ports(1)[0], work.file("zookeeper.log")
+    with open(log, "wb") as out:
+        p = child([ZOOKEEPER, "run", "--dir", work.file("zookeeper"), "--port", str(port)], stdout=out, stderr=out)
+    end = time.monotonic() + 60
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 5).close()
+            return port
+        except OSError:
+            if p.poll() is not None or time.monotonic() > end:
+                raise Failure("ZooKeeper did not come up (exit code %s):\n%s" % (p.poll(), tail(log))) from None
+        time.sleep(0.1)
 
 
 def tail(path, lines=30):

@@ -1,5 +1,14 @@
-"""lock_steps.py GATEWAY HDP APACHE: locks at three ports of loopback, the last two being the metastores themselves."""
+"""lock_steps.py GATEWAY[,GATEWAY] HDP APACHE [PID TIMEOUT]: locks at ports of loopback.
+
+HDP and APACHE are the metastores themselves. Of two instances of the gateway
+each connection goes to the next one; PID is the process of the first, which is
+killed at the end, TIMEOUT after how many seconds they take a client for dead.
+"""
+import itertools
+import os
+import signal
 import sys
+import time
 
 from hive_metastore import ThriftHiveMetastore
 from hive_metastore import ttypes as t
@@ -7,13 +16,17 @@ from thrift.Thrift import TApplicationException
 from thrift.protocol import TBinaryProtocol
 from thrift.transport import TSocket, TTransport
 
-GATEWAY, HDP, APACHE = (int(p) for p in sys.argv[1:4])
+GATEWAYS = [int(p) for p in sys.argv[1].split(",")]
+GATEWAY, NEXT = "the next instance", itertools.cycle(GATEWAYS)
+HDP, APACHE = (int(p) for p in sys.argv[2:4])
 READ, EXCLUSIVE = t.LockType.SHARED_READ, t.LockType.EXCLUSIVE
 ACQUIRED, WAITING = t.LockState.ACQUIRED, t.LockState.WAITING
 STEPS = {"ok": 0, "bad": 0}
 
 
 def client(port):
+    if port == GATEWAY:
+        port = next(NEXT)
     trans = TTransport.TBufferedTransport(TSocket.TSocket("127.0.0.1", port))
     trans.open()
     return ThriftHiveMetastore.Client(TBinaryProtocol.TBinaryProtocol(trans))
@@ -150,11 +163,81 @@ def refused():
     step("check_lock of an unknown id", state(a, 1 << 40), "none")
 
 
+def kinds():
+    """Write locks of transactions: their mirrors are in no transaction, at an owner of 4.x too."""
+    a, b = client(GATEWAY), client(APACHE)
+    wanted = [("SHARED_WRITE", t.LockType.SHARED_WRITE, t.DataOperationType.INSERT),
+              ("EXCLUSIVE", EXCLUSIVE, t.DataOperationType.UPDATE)]
+    if client(HDP).getVersion().startswith("4."):
+        wanted.append(("EXCL_WRITE", 4, t.DataOperationType.DELETE))  # 3.1.3 has no such kind
+    for name, kind, op in wanted:
+        txn = a.open_txns(t.OpenTxnRequest(num_txns=1, user="u", hostname="h")).txn_ids[0]
+        mine = lock(a, part(kind, "apache__lk", "t", op), part(READ, "apache__lk"), txn=txn)
+        step(name + ": acquired, mirrored", (mine.state, held(b)), (ACQUIRED, ["lk.", "lk.t"]))
+        other = lock(b, part(EXCLUSIVE, "lk", "t"))
+        step(name + ": a direct writer waits", (other.state, state(b, other.lockid)), (WAITING, WAITING))
+        step(name + ": check_lock", state(client(GATEWAY), mine.lockid), ACQUIRED)
+        client(GATEWAY).commit_txn(t.CommitTxnRequest(txnid=txn))
+        step(name + ": the direct writer goes on", state(b, other.lockid), ACQUIRED)
+        unlock(b, other.lockid)
+    clean("kinds")
+
+
+def instances():
+    """Every step of a lock at another instance than the one before."""
+    a, b, direct = client(GATEWAYS[0]), client(GATEWAYS[1]), client(APACHE)
+    txn = a.open_txns(t.OpenTxnRequest(num_txns=1, user="u", hostname="h")).txn_ids[0]
+    first = lock(direct, part(EXCLUSIVE, "lk", "t"))
+    mine = lock(a, part(READ, "apache__lk", "t", t.DataOperationType.SELECT), part(READ, "lk"), txn=txn)
+    step("waits at the owner", (mine.state, state(b, mine.lockid)), (WAITING, WAITING))
+    unlock(direct, first.lockid)
+    step("acquired at the second", state(b, mine.lockid), ACQUIRED)
+    step("and at the first", state(a, mine.lockid), ACQUIRED)
+    step("one mirror", held(direct), ["lk.t"])
+    b.commit_txn(t.CommitTxnRequest(txnid=txn))
+    step("the second has released it", held(direct), [])
+    one = lock(a, part(EXCLUSIVE, "lk", "x"), part(EXCLUSIVE, "apache__lk", "x"))
+    two = lock(b, part(EXCLUSIVE, "apache__lk", "x"), part(EXCLUSIVE, "lk", "x"))
+    step("opposite orders: one acquired, one waits", (one.state, two.state), (ACQUIRED, WAITING))
+    step("the waiting one holds nothing there", held(direct), ["lk.x"])
+    unlock(b, one.lockid)
+    step("released at the second, acquired at the first", state(a, two.lockid), ACQUIRED)
+    unlock(b, two.lockid)
+    clean("instances")
+
+
+def killed(pid, timeout):
+    """The creating instance is killed, and with it its client, at metastores that never expire a lock."""
+    a, b, direct = client(GATEWAYS[0]), client(GATEWAYS[1]), client(APACHE)
+    dead, alive = a.open_txns(t.OpenTxnRequest(num_txns=2, user="u", hostname="h")).txn_ids
+    one = lock(a, part(EXCLUSIVE, "apache__lk", "dead"), txn=dead)
+    two = lock(a, part(EXCLUSIVE, "apache__lk", "alive"), txn=alive)
+    step("both acquired", (one.state, two.state), (ACQUIRED, ACQUIRED))
+    next_dead, next_alive = lock(direct, part(EXCLUSIVE, "lk", "dead")), lock(direct, part(EXCLUSIVE, "lk", "alive"))
+    step("the next writers wait", (next_dead.state, next_alive.state), (WAITING, WAITING))
+    os.kill(pid, signal.SIGKILL)
+    end = time.monotonic() + 6 * timeout
+    while state(direct, next_dead.lockid) != ACQUIRED and time.monotonic() < end:
+        b.heartbeat(t.HeartbeatRequest(txnid=alive))  # this client has gone to the other instance
+        time.sleep(1)
+    step("the next writer proceeds", state(direct, next_dead.lockid), ACQUIRED)
+    step("not past a client that lives", (state(direct, next_alive.lockid), state(b, two.lockid)), (WAITING, ACQUIRED))
+    b.commit_txn(t.CommitTxnRequest(txnid=alive))
+    step("until that has committed", state(direct, next_alive.lockid), ACQUIRED)
+    b.abort_txn(t.AbortTxnRequest(txnid=dead))
+    unlock(direct, next_dead.lockid)
+    unlock(direct, next_alive.lockid)
+    clean("killed")
+
+
 def clean(group):
     step(group + ": nothing is left", (held(client(HDP)), held(client(APACHE))), ([], []))
 
 
-for group in (measured, writers, transaction, orders, refused):
+for group in (measured, writers, transaction, kinds, orders, refused):
     group()
+if len(GATEWAYS) > 1:
+    instances()
+    killed(int(sys.argv[4]), int(sys.argv[5]))
 print("steps %d right %d wrong %d" % (sum(STEPS.values()), STEPS["ok"], STEPS["bad"]))
 sys.exit(1 if STEPS["bad"] else 0)
