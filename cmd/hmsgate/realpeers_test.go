@@ -129,6 +129,8 @@ func (p *peers) hive(t *testing.T, version string) {
 func (p *peers) python(t *testing.T) {
 	p.fetch(t, "clients/run", "fetch")
 	p.run(t, "locks and writers", "locks", "--backend", "3.1.3", "--servers", p.pythonServers)
+	p.fetch(t, "zookeeper", "fetch")
+	p.run(t, "locks and writers at two instances", "locks", "--backend", "3.1.3", "--instances", "2", "--servers", p.pythonServers)
 	for _, catalog := range []string{"default", "apache"} {
 		p.run(t, "PyIceberg "+catalog, "pydiff", "--client", "pyiceberg", "--backend", "3.1.3",
 			"--catalog", catalog, "--servers", p.pythonServers, "--least", "44,34")

@@ -159,6 +159,16 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
+// A server that is starting accepts a connection and forgets it.
+func TestServerStarts(t *testing.T) {
+	s := zktest.New(t)
+	s.Ignore(1)
+	c := open(t, s.Addr(), func(o *zk.Options) { o.ConnectTimeout = 4 * time.Second })
+	if err := c.Multi(zk.Create("/a", nil)); err != nil {
+		t.Errorf("got %v, want the second connection to do", err)
+	}
+}
+
 func TestSecondServer(t *testing.T) {
 	away, s := zktest.New(t), zktest.New(t)
 	away.Down()

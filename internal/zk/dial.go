@@ -49,7 +49,8 @@ func (r *rotation) Connected() {
 
 // dialer makes connections on which no read waits for ever, and can end them.
 type dialer struct {
-	connect, session time.Duration
+	attempt time.Duration // for a server to accept, and then to answer for the first time
+	session time.Duration
 
 	mu     sync.Mutex // guards what follows
 	conn   net.Conn
@@ -57,12 +58,13 @@ type dialer struct {
 	closed bool
 }
 
+// newDialer leaves time for a second server, and a third.
 func newDialer(connect, session time.Duration) *dialer {
-	return &dialer{connect: connect, session: session, err: errors.New("none was tried yet")}
+	return &dialer{attempt: connect / 3, session: session, err: errors.New("none was tried yet")}
 }
 
 func (d *dialer) dial(network, addr string, _ time.Duration) (net.Conn, error) {
-	c, err := net.DialTimeout(network, addr, d.connect)
+	c, err := net.DialTimeout(network, addr, d.attempt)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.err = err
@@ -73,7 +75,7 @@ func (d *dialer) dial(network, addr string, _ time.Duration) (net.Conn, error) {
 		_ = c.Close()
 		return nil, net.ErrClosed
 	}
-	d.conn = bounded{c, d.session}
+	d.conn = &bounded{Conn: c, most: d.attempt, later: d.session}
 	return d.conn, nil
 }
 
@@ -84,7 +86,7 @@ func (d *dialer) reason() string {
 	if d.err != nil {
 		return d.err.Error()
 	}
-	return "the connection was closed"
+	return "the server closed the connection or did not answer"
 }
 
 func (d *dialer) close() {
@@ -97,15 +99,24 @@ func (d *dialer) close() {
 }
 
 // bounded cuts deadlines short: the library gives a server that accepts and
-// then says nothing more than six session timeouts.
+// then says nothing, as one that is starting does, more than six session
+// timeouts. Only the goroutine that reads sets deadlines of reads.
 type bounded struct {
 	net.Conn
-	most time.Duration
+	most, later time.Duration // until the first answer, and after it
 }
 
-func (b bounded) SetReadDeadline(t time.Time) error {
-	if most := time.Now().Add(b.most); t.After(most) {
+func (b *bounded) SetReadDeadline(t time.Time) error {
+	if most := time.Now().Add(b.most); t.IsZero() || t.After(most) {
 		t = most
 	}
 	return b.Conn.SetReadDeadline(t)
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Conn.Read(p)
+	if n > 0 {
+		b.most = b.later
+	}
+	return n, err
 }

@@ -225,11 +225,14 @@ def start_zookeeper(work):
     end = time.monotonic() + 60
     while True:
         try:
-            socket.create_connection(("127.0.0.1", port), 5).close()
-            return port
+            with socket.create_connection(("127.0.0.1", port), 5) as s:
+                s.sendall(b"srvr")
+                if b"Mode: standalone" in s.makefile("rb").read():
+                    return port
         except OSError:
-            if p.poll() is not None or time.monotonic() > end:
-                raise Failure("ZooKeeper did not come up (exit code %s):\n%s" % (p.poll(), tail(log))) from None
+            pass
+        if p.poll() is not None or time.monotonic() > end:
+            raise Failure("ZooKeeper did not come up (exit code %s):\n%s" % (p.poll(), tail(log)))
         time.sleep(0.1)
 
 

@@ -3,6 +3,7 @@ package zktest
 import (
 	"crypto/sha1"
 	"encoding/base64"
+	"io"
 	"maps"
 	"net"
 	"strings"
@@ -25,6 +26,7 @@ type Server struct {
 	lag      bool // reads show what the connection last caught up with
 	lose     bool // the next change is done and its answer lost
 	mute     bool // nothing is answered
+	ignore   int  // so many connections get no answer at all
 	running  sync.WaitGroup
 }
 
@@ -108,6 +110,25 @@ func (s *Server) set(flag *bool, on bool) {
 	*flag = on
 }
 
+// Ignore accepts the next n connections and never says a word to them.
+func (s *Server) Ignore(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ignore = n
+}
+
+// ignored waits for the end of a connection that is to be ignored.
+func (s *Server) ignored(c net.Conn) bool {
+	s.mu.Lock()
+	s.ignore--
+	yes := s.ignore >= 0
+	s.mu.Unlock()
+	if yes {
+		_, _ = io.Copy(io.Discard, c)
+	}
+	return yes
+}
+
 // Sessions is how many sessions were made so far.
 func (s *Server) Sessions() int64 {
 	s.mu.Lock()
@@ -140,6 +161,9 @@ func (s *Server) serve(c net.Conn) {
 		delete(s.conns, c)
 		s.mu.Unlock()
 	}()
+	if s.ignored(c) {
+		return
+	}
 	r, err := readPacket(c)
 	if err != nil {
 		return
