@@ -97,7 +97,9 @@ func (z *ZooKeeper) Put(l *Lock) error {
 	case l.Rev == 0 && len(data) > maxRecord, len(data) > maxGrown:
 		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(data), maxRecord)
 	case l.Rev == 0:
-		err = z.create(l, data)
+		if err = z.create(l, data); errors.Is(err, zk.ErrNoNode) {
+			return z.lost(err)
+		}
 	default:
 		err = z.conn.Multi(zk.Set(z.lock(l.ID), data, version(l)))
 	}
@@ -105,6 +107,14 @@ func (z *ZooKeeper) Put(l *Lock) error {
 		l.Rev++
 	}
 	return conflict(err)
+}
+
+// lost: somebody has removed the store's own nodes; they are made again.
+func (z *ZooKeeper) lost(err error) error {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.found, z.next, z.end = false, 0, 0
+	return fmt.Errorf("the nodes of the lock store were removed: %v", err) // no conflict, whatever it wraps
 }
 
 // version: a node begins with 0.
@@ -197,7 +207,8 @@ func (z *ZooKeeper) OfTxn(txn int64) ([]Lock, error) {
 	if err := z.conn.Fresh(z.root); err != nil {
 		return nil, err
 	}
-	return z.list(z.txn(txn))
+	list, err := z.list(z.txn(txn))
+	return list, ignore(err, zk.ErrNoNode)
 }
 
 // All implements Store.
@@ -208,16 +219,17 @@ func (z *ZooKeeper) All() ([]Lock, error) {
 	if err := z.conn.Fresh(z.root); err != nil {
 		return nil, err
 	}
-	return z.list(z.root + "/locks")
+	list, err := z.list(z.root + "/locks")
+	if errors.Is(err, zk.ErrNoNode) {
+		err = z.lost(err)
+	}
+	return list, err
 }
 
 // list reads the locks that a node's children name. One that cannot be read is
 // left out, or nothing would be done for the others.
 func (z *ZooKeeper) list(at string) ([]Lock, error) {
 	names, err := z.conn.Children(at)
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -138,6 +138,39 @@ func TestZooKeeperOddNodes(t *testing.T) {
 	}
 }
 
+// An operator removes the store: what it had is lost, which is an error and no
+// empty list, and it can be used again.
+func TestZooKeeperRemoved(t *testing.T) {
+	s := zktest.New(t)
+	z, c := newStore(t, s, "g"), connect(t, s)
+	if _, err := z.Next(); err != nil {
+		t.Fatal(err)
+	}
+	remove := func() {
+		at := "/gate/locks/v1"
+		for _, p := range []string{"/locks", "/txns", "/next", ""} {
+			if err := c.Multi(zk.Delete(at+p, -1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	remove()
+	if list, err := z.All(); err == nil || !strings.Contains(err.Error(), "removed") {
+		t.Errorf("all: got %v, %v, want an error", list, err)
+	}
+	if list, err := z.All(); err != nil || len(list) != 0 {
+		t.Errorf("all, again: got %v, %v", list, err)
+	}
+	remove()
+	l := locks.Lock{ID: 1, Txn: 1}
+	if err := z.Put(&l); err == nil || errors.Is(err, locks.ErrConflict) {
+		t.Errorf("put: got %v, want an error that is no conflict", err)
+	}
+	if err := z.Put(&l); err != nil {
+		t.Errorf("put, again: %v", err)
+	}
+}
+
 func TestZooKeeperAway(t *testing.T) {
 	s := zktest.New(t)
 	c, err := zk.Open(zk.Options{Servers: []string{s.Addr()}, ConnectTimeout: 50 * time.Millisecond, SessionTimeout: time.Second,
