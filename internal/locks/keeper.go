@@ -91,7 +91,7 @@ const callTime = 30 * time.Second
 
 // claimTime is how long an instance that asks for a mirror is left alone: more
 // than its call takes, its dial and its notes included.
-const claimTime = 4 * callTime
+const claimTime = 2 * callTime
 
 // Mirrors says whether mirrors are taken.
 func (k *Keeper) Mirrors() bool { return k.o.Mirrors }

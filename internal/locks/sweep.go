@@ -154,7 +154,11 @@ func (k *Keeper) openTxns(ctx context.Context) ([]hms.Struct, error) {
 		return nil, err
 	}
 	r, _ := v.(hms.Struct)
-	return r.Structs("open_txns"), nil
+	var out []hms.Struct
+	for field := range r { // the one that is a list of structs
+		out = append(out, r.Structs(field)...)
+	}
+	return out, nil
 }
 
 // forsake gives up the mirrors of a client that seems to be dead while its

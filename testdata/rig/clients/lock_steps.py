@@ -27,7 +27,9 @@ STEPS = {"ok": 0, "bad": 0}
 def client(port):
     if port == GATEWAY:
         port = next(NEXT)
-    trans = TTransport.TBufferedTransport(TSocket.TSocket("127.0.0.1", port))
+    sock = TSocket.TSocket("127.0.0.1", port)
+    sock.setTimeout(120_000)  # a server that hangs is an error that names the step
+    trans = TTransport.TBufferedTransport(sock)
     trans.open()
     return ThriftHiveMetastore.Client(TBinaryProtocol.TBinaryProtocol(trans))
 
