@@ -42,7 +42,7 @@ func (s *set) checkLock(c *session.Call) error {
 	if locks.IsSynthetic(id) {
 		return s.checkSynthetic(c, id)
 	}
-	s.o.Locks.Ready(context.Background())
+	s.o.Locks.Ready(context.Background(), id)
 	known, ok, err := s.o.Locks.Known(context.Background(), id)
 	switch {
 	case err != nil:

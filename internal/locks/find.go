@@ -17,9 +17,10 @@ const (
 	opNoTxn        = 6
 )
 
-// Ready waits until what an earlier run left has been looked for once.
-func (k *Keeper) Ready(ctx context.Context) {
-	if !k.o.Mirrors {
+// Ready waits until what an earlier run left has been looked for once, where
+// that may be about a lock.
+func (k *Keeper) Ready(ctx context.Context, id int64) {
+	if !k.o.Mirrors || id >= 1<<slotBit {
 		return
 	}
 	select {

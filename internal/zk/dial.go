@@ -1,6 +1,7 @@
 package zk
 
 import (
+	"context"
 	"errors"
 	"net"
 	"sync"
@@ -51,27 +52,32 @@ func (r *rotation) Connected() {
 type dialer struct {
 	attempt time.Duration // for a server to accept, and then to answer for the first time
 	session time.Duration
+	life    context.Context
+	stop    context.CancelFunc
 
-	mu     sync.Mutex // guards what follows
-	conn   net.Conn
-	err    error
-	closed bool
+	mu   sync.Mutex // guards what follows
+	conn net.Conn
+	err  error
 }
 
 // newDialer leaves time for a second server, and a third.
 func newDialer(connect, session time.Duration) *dialer {
-	return &dialer{attempt: connect / 3, session: session, err: errors.New("none was tried yet")}
+	d := &dialer{attempt: connect / 3, session: session, err: errors.New("none was tried yet")}
+	d.life, d.stop = context.WithCancel(context.Background())
+	return d
 }
 
 func (d *dialer) dial(network, addr string, _ time.Duration) (net.Conn, error) {
-	c, err := net.DialTimeout(network, addr, d.attempt)
+	ctx, cancel := context.WithTimeout(d.life, d.attempt)
+	defer cancel()
+	c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.err = err
 	if err != nil {
 		return nil, err
 	}
-	if d.closed {
+	if d.life.Err() != nil {
 		_ = c.Close()
 		return nil, net.ErrClosed
 	}
@@ -92,7 +98,7 @@ func (d *dialer) reason() string {
 func (d *dialer) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.closed = true
+	d.stop()
 	if d.conn != nil {
 		_ = d.conn.Close()
 	}
