@@ -510,3 +510,41 @@ func (p *pair) atOnce(k []*instance) {
 		t.Errorf("left in the store: %v, %v", list, err)
 	}
 }
+
+// An instance that starts finds a primary before its own instance has noted it.
+func TestFoundBeforeNoted(t *testing.T) {
+	p := newPair(t)
+	k := p.instances("a", "b")
+	l := p.primary()
+	k[1].Sweep(bg)
+	if !known(k[1].Keeper, l.ID) {
+		t.Fatal("the second instance has not found it")
+	}
+	if all, err := k[0].Take(bg, l, true); err != nil || !all {
+		t.Errorf("take: got %v, %v, want it acquired", all, err)
+	}
+	p.wantAway(1, "taken once")
+	p.unlockPrimary(l.ID)
+	k[1].Release(bg, l.ID)
+	p.wantAway(0, "released")
+}
+
+// A mirror that waits is lost at its metastore: all are taken again, in order.
+func TestWaitingMirrorLost(t *testing.T) {
+	p := newPair(t)
+	k := p.instances("a")[0]
+	other := p.call("far", "lock", hms.Struct{"rqst": wanted("db")})
+	l := p.primary()
+	l.Mirrors = append(l.Mirrors, Mirror{Catalog: "far", Request: wanted("db")})
+	if all, err := k.Take(bg, l, true); err != nil || all {
+		t.Fatalf("take: got %v, %v, want it to wait", all, err)
+	}
+	first, lost := p.locks("away")[0].Int("lockid"), p.locks("far")[1].Int("lockid")
+	p.call("far", "unlock", hms.Struct{"rqst": hms.Struct{"lockid": lost}})
+	p.wantCheck(k, l.ID, false, "it waits again")
+	if got := p.locks("away"); len(got) != 1 || got[0].Int("lockid") == first {
+		t.Errorf("at the first owner: got %v, want one that is new", got)
+	}
+	p.call("far", "unlock", hms.Struct{"rqst": hms.Struct{"lockid": other.Int("lockid")}})
+	p.wantCheck(k, l.ID, true, "nobody is in its way")
+}
