@@ -113,7 +113,7 @@ func TestInstancesSynthetic(t *testing.T) {
 // locked, and a lock that has one is never said to be acquired; all else goes
 // on, and what was held is released when the store is back.
 func TestLockStoreAway(t *testing.T) {
-	f, g, store := twoFronts(t, "locks.zookeeper.connection-timeout-ms: 100")
+	f, g, store := twoFronts(t, "locks.zookeeper.connection-timeout-ms: 2000")
 	c := f.dial("apache-3.1.3")
 	txn := c.openTxn()
 	held := c.lock(acquired, txn, part(sharedRead, "apache__sales", "orders", opSelect))
@@ -161,6 +161,23 @@ func TestLockStoreAway(t *testing.T) {
 	c.check(held, acquired)
 	g.dial("apache-3.1.3").must("commit_txn", hms.Struct{"rqst": hms.Struct{"txnid": txn}})
 	wantHeld(t, f.apache)
+}
+
+// A gateway with another default catalog has no business in the store: its lock
+// ids mean something else.
+func TestLockStoreOfAnotherGateway(t *testing.T) {
+	f, _, store := twoFronts(t)
+	f.dial("apache-3.1.3").lock(acquired, 0, part(exclusive, "sales", "y", opNoTxn), part(exclusive, "apache__sales", "y", opNoTxn))
+	other := frontOf(t, newStore(t, "hdp", "apache-3.1.3"), f.apache, "locks.zookeeper.connect-string: "+store.Addr())
+	if v, err := other.dial("apache-3.1.3").try("lock", request("a", 0, part(exclusive, "sales", "y", opNoTxn),
+		part(exclusive, "apache__sales", "z", opNoTxn))); err == nil || !strings.Contains(err.Error(), "lock store") {
+		t.Errorf("got %v, %v, want it refused for the lock store", v, err)
+	}
+	other.wantMetric("hmsgate_lock_store_up", "", 0)
+	if s := other.ready(t).LockStore; s == nil || s.Connected || !strings.Contains(s.LastError, "another gateway's") {
+		t.Errorf("readyz: %+v, want the reason", s)
+	}
+	f.wantMetric("hmsgate_lock_store_up", "", 1)
 }
 
 // A lock over more tables than the store takes is refused, and nothing is left.

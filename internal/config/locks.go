@@ -59,7 +59,7 @@ var lockRows = []row{
 		doc: "ZooKeeper of the lock store: host:port, comma separated, and a path behind the last one if all is to be " +
 			"below it."},
 	{key: zkPrefix + "znode", kind: kindText, def: "/hmsgate/locks", peer: "/hms-proxy-synthetic-read-locks",
-		aliases: lockZK("znode"), doc: "Path of the lock store. Instances share it that serve the same metastores, and no others."},
+		aliases: lockZK("znode"), doc: "Path of the lock store. Instances share it that name the same URIs for the default catalog, and no others."},
 	{key: zkPrefix + "connection-timeout-ms", kind: kindDuration, unit: time.Millisecond, def: "15000", min: 1,
 		aliases: lockZK("connection-timeout-ms"),
 		doc:     "How long a call may wait for ZooKeeper; while it has been away for longer, what needs it fails at once."},

@@ -36,6 +36,7 @@ type Gateway struct {
 	dialer   net.Dialer
 	locks    *locks.Keeper
 	zk       *zk.Conn                // of the lock store, nil when that is in memory
+	store    *locks.ZooKeeper        // that instances share, nil likewise
 	envs     map[string]*session.Env // by front profile
 
 	listeners []*listener
@@ -73,8 +74,8 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 		return nil, err
 	}
 	o := metrics.Options{Prefix: cfg.MetricsPrefix, Version: version, Held: g.budget.Used}
-	if g.zk != nil {
-		o.LockStore = func() bool { return g.zk.Err() == nil }
+	if g.store != nil {
+		o.LockStore = func() bool { return g.store.Err() == nil }
 	}
 	g.metrics = metrics.New(o)
 	g.life, g.stop = context.WithCancel(context.Background())

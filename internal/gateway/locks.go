@@ -25,7 +25,8 @@ func (g *Gateway) keeper() (*locks.Keeper, error) {
 		if err != nil {
 			return nil, fmt.Errorf("lock store: %w", err)
 		}
-		g.zk, o.Store = conn, locks.NewZooKeeper(conn, z.Root, o.Gateway, g.log)
+		g.zk, g.store = conn, locks.NewZooKeeper(conn, z.Root, o.Gateway, g.log)
+		o.Store = g.store
 	}
 	var owners []*route.Catalog
 	for i, c := range g.table.Catalogs() {

@@ -172,9 +172,9 @@ func (g *Gateway) Readiness() admin.Readiness {
 	for i := range r.Backends {
 		r.Backends[i] = admin.Backend{Name: g.cfg.Catalogs[i].Name, Degraded: true}
 	}
-	if g.zk != nil {
+	if g.store != nil {
 		r.LockStore = &admin.LockStore{}
-		if err := g.zk.Err(); err != nil {
+		if err := g.store.Err(); err != nil {
 			r.LockStore.LastError = err.Error()
 		} else {
 			r.LockStore.Connected = true

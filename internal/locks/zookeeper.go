@@ -42,6 +42,7 @@ type ZooKeeper struct {
 
 	mu    sync.Mutex // guards what follows
 	found bool       // the root is there and is ours
+	bad   error      // it is there and is not
 	next  int64      // the next number that is ours
 	end   int64      // and where ours end
 }
@@ -77,11 +78,22 @@ func (z *ZooKeeper) open() error {
 		return err
 	}
 	if string(data) != own {
-		return fmt.Errorf("lock store: %s says %q, wanted %q: it is another gateway's, with other metastores for the default "+
-			"catalog, or of another version; give this one a path of its own", z.root, data, own)
+		z.bad = fmt.Errorf("lock store: %s says %q, wanted %q: it is another gateway's; instances that share it must name the "+
+			"same URIs for the default catalog, any other needs a path of its own", z.root, data, own)
+		return z.bad
 	}
-	z.found = true
+	z.found, z.bad = true, nil
 	return nil
+}
+
+// Err is why the store cannot be used now, as far as is known without asking.
+func (z *ZooKeeper) Err() error {
+	if err := z.conn.Err(); err != nil {
+		return err
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.bad
 }
 
 // Put implements Store.
@@ -293,7 +305,7 @@ func (z *ZooKeeper) Admit(l Lock) error {
 	case len(data) > maxRecord:
 		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(data), maxRecord)
 	}
-	if err := z.conn.Err(); err != nil {
+	if err := z.conn.Session(); err != nil {
 		return err
 	}
 	return z.open()

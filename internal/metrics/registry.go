@@ -37,7 +37,7 @@ type Options struct {
 	Version string // label of build_info
 	// Held is the number of bytes held in memory now, asked at each scrape; nil for none.
 	Held func() int64
-	// LockStore says whether the lock store that instances share is connected,
+	// LockStore says whether the lock store that instances share can be used,
 	// asked at each scrape; nil for none.
 	LockStore func() bool
 }
@@ -74,7 +74,7 @@ func New(o Options) *Registry {
 		Help: "Bytes of messages held in memory until they are whole."}, func() float64 { return float64(o.Held()) }))
 	if o.LockStore != nil {
 		f.prom.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: o.Prefix + "lock_store_up",
-			Help: "1 while the lock store that instances share is connected."}, func() float64 {
+			Help: "1 while the lock store that instances share can be used."}, func() float64 {
 			if o.LockStore() {
 				return 1
 			}

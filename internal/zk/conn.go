@@ -161,6 +161,13 @@ func (c *Conn) Err() error {
 	return fmt.Errorf("%w: no session with any of %s: %s", ErrUnavailable, strings.Join(c.o.Servers, ","), c.dial.reason())
 }
 
+// Session waits for one as a call does, and says why there is none.
+func (c *Conn) Session() error {
+	ctx, cancel := context.WithTimeout(c.life, c.o.ConnectTimeout)
+	defer cancel()
+	return c.session(ctx)
+}
+
 // session waits for one, or fails when there has been none for too long.
 func (c *Conn) session(ctx context.Context) error {
 	for {

@@ -107,7 +107,7 @@ func TestAway(t *testing.T) {
 	if err := c.Multi(zk.Create("/a", nil)); !errors.Is(err, zk.ErrUnavailable) || !strings.Contains(err.Error(), s.Addr()) {
 		t.Errorf("got %v, want it unavailable, with the server's address", err)
 	}
-	if c.Err() == nil {
+	if c.Err() == nil || c.Session() == nil {
 		t.Error("there is a session with a server that is down")
 	}
 	s.Up()
@@ -129,21 +129,25 @@ func TestAway(t *testing.T) {
 // A server that takes calls and never answers.
 func TestMute(t *testing.T) {
 	s := zktest.New(t)
-	c := open(t, s.Addr(), func(o *zk.Options) { o.ConnectTimeout = 100 * time.Millisecond })
+	c := open(t, s.Addr(), func(o *zk.Options) { o.ConnectTimeout = 2 * time.Second })
 	if err := c.Multi(zk.Create("/a", nil)); err != nil {
 		t.Fatal(err)
 	}
 	s.Mute(true)
+	var calls sync.WaitGroup
 	for what, call := range map[string]func() error{
 		"get":    func() error { _, _, err := c.Get("/a"); return err },
 		"list":   func() error { _, err := c.Children("/a"); return err },
 		"sync":   func() error { return c.Fresh("/a") },
 		"delete": func() error { return c.Multi(zk.Delete("/a", -1)) },
 	} {
-		if err := call(); !errors.Is(err, zk.ErrUnavailable) {
-			t.Errorf("%s: got %v, want it unavailable", what, err)
-		}
+		calls.Go(func() {
+			if err := call(); !errors.Is(err, zk.ErrUnavailable) {
+				t.Errorf("%s: got %v, want it unavailable", what, err)
+			}
+		})
 	}
+	calls.Wait()
 }
 
 // One that accepts connections and says nothing at all.
