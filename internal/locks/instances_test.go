@@ -548,3 +548,28 @@ func TestWaitingMirrorLost(t *testing.T) {
 	p.call("far", "unlock", hms.Struct{"rqst": hms.Struct{"lockid": other.Int("lockid")}})
 	p.wantCheck(k, l.ID, true, "nobody is in its way")
 }
+
+// A second mirror of a lock that lives, left by an instance that was killed
+// while it was late: it is unlocked when it is old, and the one that counts stays.
+func TestMirrorTooMany(t *testing.T) {
+	p := newPair(t)
+	k := p.instances("a", "b")
+	l := p.primary()
+	if all, err := k[0].Take(bg, l, true); err != nil || !all {
+		t.Fatalf("take: got %v, %v", all, err)
+	}
+	second := wanted("db")
+	second["agentInfo"] = k[0].Mark(l.ID, 0)
+	p.call("away", "lock", hms.Struct{"rqst": second})
+	for range 6 {
+		p.wantAway(2, "it may be younger than it looks")
+		p.pass(time.Minute)
+		p.call("home", "heartbeat", hms.Struct{"ids": hms.Struct{"lockid": l.ID}})
+		k[0].Sweep(bg)
+	}
+	p.wantAway(1, "nobody beats for it")
+	p.wantCheck(k[1], l.ID, true, "the other one counts")
+	if got := p.locks("away")[0].Int("state"); got != 1 {
+		t.Errorf("the mirror left has state %d, want the acquired one", got)
+	}
+}

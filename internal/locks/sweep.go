@@ -351,12 +351,14 @@ func (k *Keeper) adopt(ctx context.Context, s *stray, old bool) {
 		i = l.mirror(s.Catalog)
 	}
 	m := &l.Mirrors[i]
-	switch {
-	case m.ID == s.ID, l.going(s.ID), m.ID != 0 && !old:
+	if m.ID == s.ID || l.going(s.ID) || m.ID != 0 && !old {
 		return
-	case m.ID != 0:
+	}
+	what := "mirror of an earlier run adopted"
+	if m.ID != 0 {
+		what = "a mirror too many is unlocked"
 		l.Going = append(l.Going, s.Held)
-	default:
+	} else {
 		m.ID, m.Acquired, m.By, m.Asked = s.ID, false, "", time.Time{}
 		l.By = k.o.Instance
 	}
@@ -364,6 +366,6 @@ func (k *Keeper) adopt(ctx context.Context, s *stray, old bool) {
 		k.stored(l.ID, ignore(err, ErrConflict))
 		return
 	}
-	k.o.Log.Info().Str("catalog", s.Catalog).Int64("lock", s.lock).Int64("mirror", s.ID).Msg("mirror of an earlier run adopted")
+	k.o.Log.Info().Str("catalog", s.Catalog).Int64("lock", s.lock).Int64("mirror", s.ID).Msg(what)
 	k.clear(ctx, &l)
 }
