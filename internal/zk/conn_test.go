@@ -93,7 +93,7 @@ func TestAway(t *testing.T) {
 		o.Changed = func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
-			if told = append(told, err == nil); err == nil {
+			if told = append(told, err == nil); len(told) == 1 {
 				close(up)
 			}
 		}

@@ -60,10 +60,10 @@ func (s *Server) Up() {
 			if err != nil {
 				return
 			}
-			s.mu.Lock()
-			s.conns[c] = true
-			s.running.Add(1)
-			s.mu.Unlock()
+			if !s.enter(ln, c) {
+				_ = c.Close()
+				continue
+			}
 			go s.serve(c)
 		}
 	}()
@@ -72,10 +72,25 @@ func (s *Server) Up() {
 // Down stops listening and breaks all connections; nodes and sessions stay.
 func (s *Server) Down() {
 	s.mu.Lock()
-	_ = s.ln.Close()
+	if s.ln != nil {
+		_ = s.ln.Close()
+	}
+	s.ln = nil
 	s.mu.Unlock()
 	s.Drop()
 	s.running.Wait()
+}
+
+// enter counts a connection, unless its listener was closed after it came.
+func (s *Server) enter(ln net.Listener, c net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ln != ln {
+		return false
+	}
+	s.conns[c] = true
+	s.running.Add(1)
+	return true
 }
 
 // Drop breaks all connections.
