@@ -153,7 +153,8 @@ func (im *importer) include(d *idlDoc, inc *ast.Include) error {
 	case to == nil:
 		var err error
 		if to, err = im.doc(filepath.Clean(path)); errors.Is(err, fs.ErrNotExist) {
-			return d.fail(inc.Line, "include %q: there is no file %s (paths are relative to the file that includes)", inc.Path, path)
+			return d.fail(inc.Line, "include %q: there is no file %s (paths are relative to the file that includes)",
+				inc.Path, path)
 		} else if err != nil {
 			return d.fail(inc.Line, "include %q: %w", inc.Path, err)
 		}
@@ -179,7 +180,8 @@ func (d *idlDoc) service() (*ast.Service, error) {
 		switch {
 		case !ok, extended[s.Name]:
 		case found != nil:
-			return nil, d.fail(s.Line, "service %s: there is %s already, on line %d, and an interface has one", s.Name, found.Name, found.Line)
+			return nil, d.fail(s.Line, "service %s: there is %s already, on line %d, and an interface has one",
+				s.Name, found.Name, found.Line)
 		default:
 			found = s
 		}

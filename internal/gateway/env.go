@@ -68,7 +68,8 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 		return nil, err
 	}
 	e := &session.Env{
-		Table: g.table, Profiles: g.profiles, Plans: plans, Dial: g.dial, Alive: g.alive, Budget: g.budget, Metrics: g.metrics, Log: g.log,
+		Table: g.table, Profiles: g.profiles, Plans: plans, Dial: g.dial, Alive: g.alive,
+		Budget: g.budget, Metrics: g.metrics, Log: g.log,
 		LogCalls: cfg.Log.Calls, Draining: &g.draining, InFlight: &g.inFlight,
 		Limits: session.Limits{
 			Call: cfg.Limits.CallBytes, Reply: cfg.Limits.ReplyBytes, Frame: int(cfg.Limits.FrameBytes),
