@@ -275,3 +275,19 @@ func TestUnknownStaysUnknown(t *testing.T) {
 		t.Errorf("%d methods were asked for, want at least 80", n)
 	}
 }
+
+// L36: the one lock type that 3.1 has not heard of goes as the next stronger
+// one, and no other changes, known or not.
+func TestLockTypes(t *testing.T) {
+	lock := func(kind int32) []byte {
+		part := fields().I32(1, kind).I32(2, 2).String(3, "sales").String(4, "t").Stop()
+		return fields().Struct(1, fields().List(1, wiretest.WireStruct, part).String(3, "u").String(4, "h").Stop()).Stop()
+	}
+	state := fields().Struct(0, fields().I64(1, 5).I32(2, 1).Stop()).Stop()
+	r := sweepServe(t, sweepSetup{profile: "apache-3.1.3", catalogs: []string{"hdp", "apache"}})
+	for kind, sent := range map[int32]int32{1: 1, 2: 2, 3: 3, 4: 3, 5: 5, -1: -1} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			(&bridgeBytes{method: "lock", as: "lock", call: lock(kind), sent: lock(sent), reply: state, given: state}).run(t, r)
+		})
+	}
+}
