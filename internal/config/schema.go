@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,7 +39,7 @@ const (
 type alias struct {
 	key    string
 	unit   time.Duration     // unit of a bare number, where it differs
-	values map[string]string // other words for the values, lower case
+	values map[string]string // other words for the values, in any letter case
 }
 
 // row describes one key, or a family of keys: <n> stands for one name,
@@ -72,11 +73,12 @@ const anyPort = 65535
 var sections = []section{
 	{"Server", serverRows},
 	{"Further listeners", listenerRows},
+	{"Security of clients", securityRows},
 	{"Administration, log, metrics", adminRows},
 	{"Routing and names", routingRows},
 	{"Catalogs", catalogRows},
 	{"Locks", lockRows},
-	{"Limits", limitRows},
+	{"Limits", slices.Concat(limitRows, handshakeRows)},
 	{"Keys of hms-proxy that have no effect here", notedRows},
 	{"Keys of hms-proxy that this version does not support", laterRows},
 }

@@ -30,6 +30,9 @@ const (
 )
 
 func (g *Gateway) listen(cfg *config.Listener) (*listener, error) {
+	if cfg.Security.Mode != config.ModeNone || cfg.Security.TLS.Enabled() {
+		return nil, fmt.Errorf("listener %s: TLS and security.mode %s cannot be served yet", cfg.Name, cfg.Security.Mode)
+	}
 	ln, err := net.Listen("tcp", cfg.Bind) // the system's backlog, not Java's 50
 	if err != nil {
 		return nil, fmt.Errorf("listener %s %q: %w", cfg.Name, cfg.Bind, err)
