@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hmsgate/internal/gateway"
 	"hmsgate/profiles"
 )
 
@@ -21,6 +22,9 @@ the effective value of every key and where it came from. Exit code 0 when it is 
 			cfg, table, err := loadTable(file)
 			if err != nil {
 				return err
+			}
+			if err := gateway.CheckSecurity(cfg); err != nil {
+				return usageError{err}
 			}
 			for _, note := range append(cfg.Notes, table.Warnings()...) {
 				fmt.Fprintln(c.ErrOrStderr(), note)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,16 +23,17 @@ import (
 
 // Gateway is one running configuration.
 type Gateway struct {
-	cfg     *config.Config
-	log     zerolog.Logger
-	version string
-	started time.Time
-	table   *route.Table
-	metrics *metrics.Registry
-	budget  *frame.Budget
-	dialer  net.Dialer
-	locks   *locks.Keeper
-	envs    map[string]*session.Env // by front profile
+	cfg      *config.Config
+	log      zerolog.Logger
+	version  string
+	started  time.Time
+	table    *route.Table
+	metrics  *metrics.Registry
+	budget   *frame.Budget
+	dialer   net.Dialer
+	locks    *locks.Keeper
+	security *security
+	envs     map[string]*session.Env // by front profile
 
 	listeners []*listener
 	admin     *admin.Server
@@ -57,7 +59,12 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 	if err != nil {
 		return nil, err
 	}
+	secure, err := newSecurity(cfg)
+	if err != nil {
+		return nil, err
+	}
 	g := &Gateway{cfg: cfg, log: log, version: version, started: time.Now(), table: table, budget: newBudget(cfg),
+		security: secure,
 		dialer:   net.Dialer{Timeout: 10 * time.Second},
 		sessions: map[*session.Session]struct{}{}, envs: map[string]*session.Env{}}
 	g.metrics = metrics.New(metrics.Options{Prefix: cfg.MetricsPrefix, Version: version, Held: g.budget.Used})
@@ -76,7 +83,7 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 
 // Start opens all listeners and begins to serve.
 func (g *Gateway) Start() error {
-	for _, note := range append(g.cfg.Notes, g.table.Warnings()...) {
+	for _, note := range slices.Concat(g.cfg.Notes, g.table.Warnings(), g.security.notes) {
 		g.log.Warn().Msg(note)
 	}
 	for i := range g.cfg.Listeners {

@@ -30,14 +30,17 @@ const (
 )
 
 func (g *Gateway) listen(cfg *config.Listener) (*listener, error) {
-	if cfg.Security.Mode != config.ModeNone || cfg.Security.TLS.Enabled() {
-		return nil, fmt.Errorf("listener %s: TLS and security.mode %s cannot be served yet", cfg.Name, cfg.Security.Mode)
+	if cfg.Security.TLS.Enabled() {
+		return nil, fmt.Errorf("listener %s: TLS cannot be served yet", cfg.Name)
 	}
 	ln, err := net.Listen("tcp", cfg.Bind) // the system's backlog, not Java's 50
 	if err != nil {
 		return nil, fmt.Errorf("listener %s %q: %w", cfg.Name, cfg.Bind, err)
 	}
 	opt := session.Options{Raw: cfg.Raw, Framed: cfg.Framed, Old: cfg.AcceptOldBinary, Idle: cfg.ReadTimeout}
+	if d := g.door(cfg); d != nil {
+		opt.Door = d
+	}
 	if cfg.DefaultCatalog != "" {
 		opt.Default = g.table.Catalog(cfg.DefaultCatalog)
 	}

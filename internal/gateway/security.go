@@ -1,0 +1,128 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hmsgate/internal/config"
+	"hmsgate/sasl"
+	"hmsgate/sasl/identity"
+	"hmsgate/sasl/krb"
+	"hmsgate/sasl/passwd"
+)
+
+// security is what the doors of all listeners share.
+type security struct {
+	doorman  *doorman
+	kerberos []sasl.ServerMechanism // nil: no listener asks for it
+	plain    []sasl.ServerMechanism
+	notes    []string
+}
+
+// newSecurity opens the files that the configuration names.
+func newSecurity(cfg *config.Config) (*security, error) {
+	s := &security{doorman: newDoorman(cfg.Limits.Handshakes, cfg.Limits.HandshakesPerAddress)}
+	d := &cfg.FrontDoor
+	if cfg.Uses(config.ModePlain) {
+		f, err := passwd.Open(d.UsersFile)
+		if err != nil {
+			return nil, cfg.Blame("security.users-file", err.Error(), "a readable file of name:hash lines")
+		}
+		s.plain = []sasl.ServerMechanism{sasl.Plain{Check: f.Check}}
+	}
+	if !cfg.Uses(config.ModeKerberos) {
+		return s, nil
+	}
+	names, err := identity.NewMapping(d.AuthToLocal, d.Realm, d.AuthToLocalMechanism)
+	if err != nil {
+		return nil, cfg.Blame("security.auth-to-local", err.Error(), "")
+	}
+	keytab, err := krb.OpenKeytab(d.Keytab)
+	if err != nil {
+		return nil, cfg.Blame("security.server-keytab", err.Error(), "a readable keytab")
+	}
+	if keytab.Loose() {
+		s.notes = append(s.notes, cfg.Blame("security.server-keytab", "may be read by others than its owner", "mode 0600").Error())
+	}
+	a, err := krb.NewAcceptor(krb.AcceptorConfig{Keytab: keytab, Principals: principals(d.Principals), QOP: d.Protection,
+		ShortName: names.Short, ClientRealms: realms(d), TokenMax: int(cfg.Limits.HandshakeBytes)})
+	if err != nil {
+		return nil, cfg.Blame("security.server-principal", err.Error(), "principals that the keytab has keys of")
+	}
+	s.kerberos = []sasl.ServerMechanism{a}
+	return s, nil
+}
+
+// CheckSecurity says whether the files that listeners need for their security
+// can be used.
+func CheckSecurity(cfg *config.Config) error {
+	_, err := newSecurity(cfg)
+	return err
+}
+
+// realms are those whose clients may come: when foreign ones are named, the
+// service's own too.
+func realms(d *config.FrontDoor) []string {
+	if len(d.TrustedRealms) == 0 {
+		return nil
+	}
+	out := d.TrustedRealms
+	for _, p := range d.Principals {
+		_, realm, _ := strings.Cut(p, "@")
+		out = append(out[:len(out):len(out)], realm)
+	}
+	return out
+}
+
+// principals replaces _HOST the way Hadoop does (SecurityUtil.getServerPrincipal).
+func principals(list []string) []string {
+	var out []string
+	for _, p := range list {
+		if strings.Contains(p, "/_HOST@") {
+			p = strings.Replace(p, "/_HOST@", "/"+canonicalHost()+"@", 1)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// canonicalHost is the machine's full name.
+func canonicalHost() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if name, err := net.DefaultResolver.LookupCNAME(ctx, host); err == nil && name != "" {
+		host = strings.TrimSuffix(name, ".")
+	}
+	return strings.ToLower(host)
+}
+
+// door is the one of a listener, nil where whoever comes is in.
+func (g *Gateway) door(cfg *config.Listener) *door {
+	d := &door{g: g, cfg: cfg, limits: sasl.Limits{Whole: g.cfg.FrontDoor.HandshakeTimeout}}
+	switch cfg.Security.Mode {
+	case config.ModeKerberos:
+		d.mechanisms = g.security.kerberos
+	case config.ModePlain:
+		d.mechanisms = g.security.plain
+	default:
+		return nil
+	}
+	return d
+}
+
+// panicked reports a defect that a stranger's bytes have found.
+func panicked(log zerolog.Logger) func(any, []byte) {
+	return func(v any, stack []byte) {
+		log.Error().Str("panic", fmt.Sprint(v)).Str("stack", string(stack)).Msg("login ended by a defect of the gateway: please report it")
+	}
+}
