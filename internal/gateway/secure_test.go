@@ -436,3 +436,29 @@ func TestDrainAtTheDoor(t *testing.T) {
 		t.Errorf("got log %s", log)
 	}
 }
+
+// set_ugi behind a login is echoed as a metastore with SASL does, group list
+// and user, again and again, and tells nobody anything.
+func TestSetUGIBehindLogin(t *testing.T) {
+	k := krbtest.New(t, "alice", "hive/localhost")
+	b := answering(t, nil)
+	g, _ := startGateway(t, b.Addr(), kerberos(k, "security: {set-ugi: fixed, set-ugi-user: etl}")...)
+	c := mustLogin(t, g, initiator(k.Login("alice"), sasl.Auth))
+	for _, x := range []struct {
+		args wiretest.Struct
+		want []string
+	}{
+		{wiretest.Struct(nil).String(1, "root").Strings(2, "wheel", "staff"), []string{"wheel", "staff", "root"}},
+		{wiretest.Struct(nil).String(1, "root").Strings(2), []string{"root"}},
+		{wiretest.Struct(nil).String(1, "root"), []string{"root"}},
+		{wiretest.Struct(nil).Strings(2, "staff"), []string{"staff"}},
+	} {
+		c.wants(wiretest.Call("set_ugi", 3, x.args.Stop()), wiretest.Reply("set_ugi", 3, wiretest.Struct(nil).Strings(0, x.want...).Stop()))
+	}
+	c.wants(tableCall("get_table", 4), wiretest.Reply("get_table", 4, wiretest.Struct(nil).Stop()))
+	for _, m := range b.Calls() {
+		if m.Method == "set_ugi" {
+			t.Error("the metastore has heard set_ugi")
+		}
+	}
+}

@@ -227,6 +227,10 @@ func (s *Session) decide(c *Call) {
 		s.fault(c, frame.InvalidMessageType, textMessageType(c.typ))
 		return
 	}
+	if ref := s.nameless(c); ref != nil {
+		s.refuse(c, ref)
+		return
+	}
 	if c.m != nil && c.m.answer != nil {
 		if !s.checked(c) {
 			return

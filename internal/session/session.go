@@ -21,6 +21,7 @@ type Options struct {
 	Idle        time.Duration  // between two bytes of a client; 0: for ever
 	Default     *route.Catalog // the listener's own default catalog, nil: the table's
 	Door        Door           // nil: whoever comes is in
+	UGI         UGI            // of clients that do not authenticate
 }
 
 // Session serves one client.
@@ -84,6 +85,7 @@ func (s *Session) Run() {
 	if s.opt.Door != nil && !s.take(s.opt.Door.Enter(s.conn)) || !s.hello() {
 		return
 	}
+	s.introduce()
 	for s.wait() {
 		if !s.serve() {
 			return
