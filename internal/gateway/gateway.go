@@ -86,6 +86,11 @@ func (g *Gateway) Start() error {
 	for _, note := range slices.Concat(g.cfg.Notes, g.table.Warnings(), g.security.notes) {
 		g.log.Warn().Msg(note)
 	}
+	if a := g.security.tokens; a != nil {
+		if err := a.Start(g.life); err != nil {
+			return err
+		}
+	}
 	for i := range g.cfg.Listeners {
 		l, err := g.listen(&g.cfg.Listeners[i])
 		if err != nil {
@@ -103,6 +108,7 @@ func (g *Gateway) Start() error {
 		}
 		g.log.Info().Str("addr", g.admin.Addr().String()).Msg("admin listener")
 	}
+	g.keepTokens()
 	g.probeAll(g.life)
 	g.probing.Add(1)
 	go func() {

@@ -12,9 +12,11 @@ import (
 
 	"hmsgate/internal/config"
 	"hmsgate/sasl"
+	"hmsgate/sasl/digest"
 	"hmsgate/sasl/identity"
 	"hmsgate/sasl/krb"
 	"hmsgate/sasl/passwd"
+	"hmsgate/sasl/token"
 )
 
 // security is what the doors of all listeners share.
@@ -22,6 +24,7 @@ type security struct {
 	doorman  *doorman
 	kerberos []sasl.ServerMechanism // nil: no listener asks for it
 	plain    []sasl.ServerMechanism
+	tokens   *token.Authority // nil without kerberos
 	notes    []string
 }
 
@@ -55,8 +58,44 @@ func newSecurity(cfg *config.Config) (*security, error) {
 	if err != nil {
 		return nil, cfg.Blame("security.server-principal", err.Error(), "principals that the keytab has keys of")
 	}
-	s.kerberos = []sasl.ServerMechanism{a}
+	if s.tokens, err = newTokens(d, names); err != nil {
+		return nil, err
+	}
+	s.kerberos = []sasl.ServerMechanism{a, &digest.Server{Secrets: s.tokens, QOP: d.Protection}}
 	return s, nil
+}
+
+// newTokens makes the authority that clients get their delegation tokens from
+// and log in at with them.
+func newTokens(d *config.FrontDoor, names *identity.Mapping) (*token.Authority, error) {
+	if err := digest.Available(); err != nil {
+		return nil, err
+	}
+	groups := identity.Groups(identity.SystemGroups{})
+	if d.Groups != "" {
+		static, err := identity.ParseStaticGroups(d.Groups)
+		if err != nil {
+			return nil, err
+		}
+		groups = static
+	}
+	proxies, err := identity.NewProxies(d.ProxyUsers, identity.NewCachedGroups(groups, 0), nil)
+	if err != nil {
+		return nil, err
+	}
+	t := d.Tokens
+	return token.New(token.Config{Store: token.NewMemory(), RenewInterval: t.RenewInterval, MaxLifetime: t.MaxLifetime,
+		KeyInterval: t.KeyUpdateInterval, Collect: t.Sweep, NoAutoRenew: !t.AutoRenew,
+		ShortName: names.Short, MayActFor: proxies.Authorize})
+}
+
+// keepTokens rolls keys and removes old tokens while the gateway lives.
+func (g *Gateway) keepTokens() {
+	if a := g.security.tokens; a != nil {
+		g.probing.Go(func() {
+			a.Run(g.life, nil, func(err error) { g.log.Error().Err(err).Msg("delegation tokens") })
+		})
+	}
 }
 
 // CheckSecurity says whether the files that listeners need for their security
