@@ -17,10 +17,11 @@
 //
 // # The door
 //
-// A listener with a security.mode lets nobody in who does not do as it says,
-// and says nothing to a client that could not read it:
+// A listener with TLS or a security.mode lets nobody in who does not do as it
+// says, and says nothing to a client that could not read it:
 //
 //	what comes first                     what happens
+//	TLS                                  handshake where there is a certificate; then as follows, inside
 //	SASL START                           negotiation; on failure sasl.RefusalText, whatever the reason
 //	SASL BAD, ERROR                      the client's own login failed: a line
 //	anything else                        a line that says what it seems to be, a count, closed

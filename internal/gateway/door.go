@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -14,11 +15,13 @@ import (
 	"hmsgate/sasl"
 )
 
-// door authenticates the clients of one listener.
+// door is where the clients of one listener speak TLS and authenticate, one or
+// both.
 type door struct {
 	g          *Gateway
 	cfg        *config.Listener
-	mechanisms []sasl.ServerMechanism
+	tls        *tls.Config            // nil: no TLS
+	mechanisms []sasl.ServerMechanism // none: nobody authenticates
 	limits     sasl.Limits
 }
 
@@ -45,31 +48,59 @@ func (d *door) Enter(conn net.Conn) (*session.Entry, error) {
 		}
 		return nil, errOutside
 	}
-	s, failed, err := d.negotiate(conn)
+	e, failed, err := d.negotiate(conn)
 	leave(failed)
-	if err != nil {
-		return nil, err
-	}
-	return &session.Entry{Conn: conn, SASL: s}, nil
+	return e, err
 }
 
-// negotiate runs SASL. failed says that it was the client's credentials or
-// manners.
-func (d *door) negotiate(conn net.Conn) (s *sasl.Session, failed bool, err error) {
-	begun := time.Now()
-	_ = conn.SetDeadline(begun.Add(min(startMost, d.limits.Whole))) // a dead connection fails at its next read
+// open reads a client's first bytes, those behind its TLS handshake where the
+// listener has that.
+func (d *door) open(conn net.Conn, until time.Time) (*peeked, frame.Peer, error) {
 	p := &peeked{Conn: conn}
 	kind, err := p.sniff()
+	if d.tls == nil || len(p.head) == 0 {
+		return p, kind, err
+	}
+	if kind != frame.TLS {
+		d.unexpected(conn, p, kind)
+		return p, kind, errOutside
+	}
+	_ = conn.SetDeadline(until)
+	t := tls.Server(p, d.tls)
+	if err := t.Handshake(); err != nil {
+		if !d.g.draining.Load() {
+			d.g.metrics.Refused("tls")
+			d.line(conn).Err(err).Msg("TLS handshake failed")
+		}
+		return p, kind, errOutside
+	}
+	p = &peeked{Conn: t}
+	if d.mechanisms == nil {
+		return p, frame.Undecided, nil
+	}
+	kind, err = p.sniff()
+	return p, kind, err
+}
+
+// negotiate runs TLS and SASL, as the listener has it. failed says that it was
+// the client's credentials or manners.
+func (d *door) negotiate(conn net.Conn) (in *session.Entry, failed bool, err error) {
+	begun := time.Now()
+	_ = conn.SetDeadline(begun.Add(min(startMost, d.limits.Whole))) // a dead connection fails at its next read
+	p, kind, err := d.open(conn, begun.Add(d.limits.Whole))
 	switch {
-	case err != nil && len(p.head) == 0:
-		return nil, false, err // came and went: a load balancer's check
+	case err == errOutside, err != nil && len(p.head) == 0:
+		return nil, false, errOutside // also who came and went: a load balancer's check
+	case d.mechanisms == nil:
+		_ = conn.SetDeadline(time.Time{})
+		return &session.Entry{Conn: p.Conn}, false, nil
 	case kind != frame.SASL && !p.refusal():
 		d.unexpected(conn, p, kind)
 		return nil, false, errOutside
 	}
 	srv := sasl.Server{Mechanisms: d.mechanisms, Limits: d.limits, Panicked: panicked(d.g.log)}
 	srv.Limits.Whole -= time.Since(begun)
-	s, err = srv.Negotiate(p, session.AddrOf(conn))
+	s, err := srv.Negotiate(p, session.AddrOf(conn))
 	if err != nil {
 		return nil, d.refused(conn, err), err
 	}
@@ -84,7 +115,7 @@ func (d *door) negotiate(conn net.Conn) (s *sasl.Session, failed bool, err error
 		e = e.Str("token", id.Token)
 	}
 	e.Msg("client authenticated")
-	return s, false, nil
+	return &session.Entry{Conn: p.Conn, SASL: s}, false, nil
 }
 
 // refused logs and counts a failed negotiation, and says whose failure it was.
@@ -134,9 +165,8 @@ func explain(r sasl.Reason) string {
 	return "login refused"
 }
 
-// unexpected is a client that speaks something else than SASL.
+// unexpected is a client that speaks something else than it has to.
 func (d *door) unexpected(conn net.Conn, p *peeked, kind frame.Peer) {
-	d.g.metrics.Unexpected(kind.String())
 	text := "not a SASL client: closed (security.mode)"
 	switch kind {
 	case frame.RawBinary, frame.FramedBinary, frame.OldBinary, frame.Compact, frame.FramedCompact:
@@ -146,16 +176,26 @@ func (d *door) unexpected(conn net.Conn, p *peeked, kind frame.Peer) {
 	case frame.HTTP:
 		text = "HTTP client on a Thrift listener: closed"
 	}
+	if d.tls != nil && p.Conn == conn {
+		text = "client without TLS on a listener that requires it: closed (server.tls.certificate)"
+	}
+	d.g.metrics.Unexpected(kind.String())
 	d.line(conn).Str("peer", kind.String()).Hex("bytes", p.head).Msg(text)
 }
 
-// Away tells a client that there is no place, in answer to its START.
+// Away tells a client that there is no place: in answer to its START, or lets
+// it make its first call where there is no such thing.
 func (d *door) Away(conn net.Conn, text string, patience time.Duration) (*session.Entry, error) {
-	_ = conn.SetDeadline(time.Now().Add(patience))
-	p := &peeked{Conn: conn}
-	if kind, err := p.sniff(); err == nil && kind == frame.SASL {
-		_, _ = conn.Write(sasl.AppendMessage(nil, sasl.Fault, []byte(text)))
-		_, _ = io.Copy(io.Discard, io.LimitReader(conn, 1<<20)) // a reset would take our words with it
+	until := time.Now().Add(patience)
+	_ = conn.SetDeadline(until)
+	p, kind, err := d.open(conn, until)
+	switch {
+	case err != nil:
+	case d.mechanisms == nil:
+		return &session.Entry{Conn: p.Conn}, nil
+	case kind == frame.SASL:
+		_, _ = p.Conn.Write(sasl.AppendMessage(nil, sasl.Fault, []byte(text)))
+		_, _ = io.Copy(io.Discard, io.LimitReader(p.Conn, 1<<20)) // a reset would take our words with it
 	}
 	return nil, errOutside
 }

@@ -59,7 +59,7 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 	if err != nil {
 		return nil, err
 	}
-	secure, err := newSecurity(cfg)
+	secure, err := newSecurity(cfg, log)
 	if err != nil {
 		return nil, err
 	}

@@ -30,9 +30,6 @@ const (
 )
 
 func (g *Gateway) listen(cfg *config.Listener) (*listener, error) {
-	if cfg.Security.TLS.Enabled() {
-		return nil, fmt.Errorf("listener %s: TLS cannot be served yet", cfg.Name)
-	}
 	ln, err := net.Listen("tcp", cfg.Bind) // the system's backlog, not Java's 50
 	if err != nil {
 		return nil, fmt.Errorf("listener %s %q: %w", cfg.Name, cfg.Bind, err)

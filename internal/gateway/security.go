@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -25,13 +26,20 @@ type security struct {
 	kerberos []sasl.ServerMechanism // nil: no listener asks for it
 	plain    []sasl.ServerMechanism
 	tokens   *token.Authority // nil without kerberos
+	tls      map[config.TLS]*tls.Config
 	notes    []string
 }
 
 // newSecurity opens the files that the configuration names.
-func newSecurity(cfg *config.Config) (*security, error) {
-	s := &security{doorman: newDoorman(cfg.Limits.Handshakes, cfg.Limits.HandshakesPerAddress)}
+func newSecurity(cfg *config.Config, log zerolog.Logger) (*security, error) {
+	s := &security{doorman: newDoorman(cfg.Limits.Handshakes, cfg.Limits.HandshakesPerAddress), tls: map[config.TLS]*tls.Config{}}
 	d := &cfg.FrontDoor
+	for i := range cfg.Listeners {
+		files, err := cfg.Listeners[i].Security.TLS, error(nil)
+		if s.tls[files], err = tlsConfig(files, log); err != nil {
+			return nil, cfg.Blame(tlsKey(&cfg.Listeners[i]), err.Error(), "a PEM file, and its key in tls.key")
+		}
+	}
 	if cfg.Uses(config.ModePlain) {
 		f, err := passwd.Open(d.UsersFile)
 		if err != nil {
@@ -98,10 +106,17 @@ func (g *Gateway) keepTokens() {
 	}
 }
 
+func tlsKey(l *config.Listener) string {
+	if l.Name == "server" {
+		return "server.tls.certificate"
+	}
+	return "listener." + l.Name + ".tls.certificate"
+}
+
 // CheckSecurity says whether the files that listeners need for their security
 // can be used.
 func CheckSecurity(cfg *config.Config) error {
-	_, err := newSecurity(cfg)
+	_, err := newSecurity(cfg, zerolog.Nop())
 	return err
 }
 
@@ -147,14 +162,16 @@ func canonicalHost() string {
 
 // door is the one of a listener, nil where whoever comes is in.
 func (g *Gateway) door(cfg *config.Listener) *door {
-	d := &door{g: g, cfg: cfg, limits: sasl.Limits{Whole: g.cfg.FrontDoor.HandshakeTimeout}}
+	d := &door{g: g, cfg: cfg, limits: sasl.Limits{Whole: g.cfg.FrontDoor.HandshakeTimeout}, tls: g.security.tls[cfg.Security.TLS]}
 	switch cfg.Security.Mode {
 	case config.ModeKerberos:
 		d.mechanisms = g.security.kerberos
 	case config.ModePlain:
 		d.mechanisms = g.security.plain
 	default:
-		return nil
+		if d.tls == nil {
+			return nil
+		}
 	}
 	return d
 }

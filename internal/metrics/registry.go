@@ -22,7 +22,7 @@ var buckets = []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 
 // Closed lists of label values.
 var (
 	// Why a connection was closed at the door.
-	refusals = strings.Fields("limit handshakes failures")
+	refusals = strings.Fields("limit handshakes failures tls")
 	// What a peer on the port seemed to be: the names of frame.Peer.
 	peers = strings.Fields("raw framed old-binary compact framed-compact sasl tls http unknown")
 	// How clients log in, and what becomes of it: ok, or a sasl.Reason.
@@ -129,7 +129,7 @@ func (r *Registry) Authenticated(mechanism, result string) {
 	r.authentications.WithLabelValues(mechanism, result).Inc()
 }
 
-// Refused counts a client connection closed at the door: limit, handshakes, failures or other.
+// Refused counts a client connection closed at the door: limit, handshakes, failures, tls or other.
 func (r *Registry) Refused(reason string) { r.refused.inc(reason) }
 
 // Unexpected counts a connection closed for its first bytes, by the name of the frame.Peer it seems to be.
