@@ -85,7 +85,7 @@ func (s *Session) Run() {
 	if s.opt.Door != nil && !s.take(s.opt.Door.Enter(s.conn)) || !s.hello() {
 		return
 	}
-	s.introduce()
+	s.preset()
 	for s.wait() {
 		if !s.serve() {
 			return

@@ -17,8 +17,8 @@ type UGI struct {
 // answerUGI is the answer that the row of set_ugi names.
 const answerUGI = "set-ugi"
 
-// introduce puts the listener's own user before what the client may say.
-func (s *Session) introduce() {
+// preset puts the listener's own user before what the client may say.
+func (s *Session) preset() {
 	if s.opt.UGI.User == "" || s.identity != nil {
 		return
 	}

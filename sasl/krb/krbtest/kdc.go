@@ -1,7 +1,6 @@
 // Package krbtest is for tests of what stands on package krb: a KDC within the
 // process, on loopback, that gives its principals tickets and checks nothing
-// but keys. It needs no program of others; those of MIT are tried by
-// sasl/peers.
+// but keys; and MIT's (MIT), where that is installed.
 package krbtest
 
 import (
