@@ -95,7 +95,7 @@ var serverRows = []row{
 	{key: "server.name", kind: kindText, def: "", peer: "hms-proxy",
 		doc: "Answer to the fb303 call for the server's name; empty: the default catalog's metastore answers."},
 	{key: "server.transports", kind: kindChoices, def: "raw,framed", allowed: transports,
-		doc: "Transports a client may speak."},
+		doc: "Transports a client may speak. Under SASL messages are raw, in SASL's own frames, whatever is set here."},
 	{key: "server.accept-old-binary", kind: kindBool, def: "false",
 		doc: "Accept binary messages without a version word. Real metastores close such a connection."},
 	{key: "compatibility.frontend-profile", kind: kindProfile, def: "auto", peer: "apache-3.1.3",

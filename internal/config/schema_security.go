@@ -121,7 +121,7 @@ func tokenTime(key, def, doc, name string) row {
 
 var handshakeRows = []row{
 	{key: "limits.handshakes", kind: kindInt, def: "1024", min: 1, max: 1 << 20,
-		doc: "Clients at once that have not authenticated yet, where they must."},
+		doc: "Clients at once that are still at TLS or authentication."},
 	{key: "limits.handshakes-per-address", kind: kindInt, def: "64", min: 1, max: 1 << 20,
 		doc: "The same from one address."},
 	{key: "limits.handshake-bytes", kind: kindSize, def: "65536", min: 4096, max: 262144,

@@ -151,7 +151,8 @@ func (l *loader) checkKerberos(d *FrontDoor) {
 		l.fail(line, "security.server-keytab", "", "is not set, and a listener's security.mode is KERBEROS", "a keytab file")
 	}
 	if _, err := identity.NewMapping(d.AuthToLocal, d.Realm, d.AuthToLocalMechanism); err != nil && len(d.Principals) > 0 {
-		l.failAt(l.get("security.auth-to-local", ""), "is not what Hadoop calls rules: "+err.Error(), "DEFAULT, or RULE:[n:format](match)s/from/to/")
+		l.failAt(l.get("security.auth-to-local", ""), "is not what Hadoop calls rules: "+err.Error(),
+			"DEFAULT, or RULE:[n:format](match)s/from/to/")
 	}
 	for key, value := range d.ProxyUsers {
 		s := l.set["security."+strings.TrimPrefix(key, "hadoop.")]

@@ -48,8 +48,9 @@ func (d *door) Enter(conn net.Conn) (*session.Entry, error) {
 		}
 		return nil, errOutside
 	}
+	failed := true // should it end in a panic
+	defer func() { leave(failed) }()
 	e, failed, err := d.negotiate(conn)
-	leave(failed)
 	return e, err
 }
 
@@ -99,7 +100,7 @@ func (d *door) negotiate(conn net.Conn) (in *session.Entry, failed bool, err err
 		return nil, false, errOutside
 	}
 	srv := sasl.Server{Mechanisms: d.mechanisms, Limits: d.limits, Panicked: panicked(d.g.log)}
-	srv.Limits.Whole -= time.Since(begun)
+	srv.Limits.Whole = max(srv.Limits.Whole-time.Since(begun), time.Millisecond)
 	s, err := srv.Negotiate(p, session.AddrOf(conn))
 	if err != nil {
 		return nil, d.refused(conn, err), err
@@ -110,7 +111,8 @@ func (d *door) negotiate(conn net.Conn) (in *session.Entry, failed bool, err err
 		e = d.g.log.Info()
 	}
 	id := &s.Identity
-	e = d.about(e, conn).Str("mechanism", id.Mechanism).Stringer("protection", s.QOP).Str("principal", id.Principal).Str("user", id.User)
+	e = d.about(e, conn).Str("mechanism", id.Mechanism).Stringer("protection", s.QOP).
+		Str("principal", id.Principal).Str("user", id.User)
 	if id.Token != "" {
 		e = e.Str("token", id.Token)
 	}
@@ -132,7 +134,7 @@ func (d *door) refused(conn net.Conn, err error) (failed bool) {
 	if e.Principal != "" {
 		line = line.Str("principal", e.Principal)
 	}
-	line.Err(e.Err).Msg(explain(e.Reason))
+	line.Err(e.Err).Msg(explain(e))
 	switch e.Reason {
 	case sasl.PeerFailed, sasl.IO, sasl.Unavailable, sasl.Internal:
 		return false
@@ -141,12 +143,16 @@ func (d *door) refused(conn net.Conn, err error) (failed bool) {
 }
 
 // explain says what an operator may do about a refused login.
-func explain(r sasl.Reason) string {
-	switch r {
+func explain(e *sasl.Error) string {
+	switch e.Reason {
 	case sasl.NoKey:
-		return "login refused: the client asks for a service this listener does not answer for (security.server-principal), or its key is missing"
+		return "login refused: the client asks for a service this listener does not answer for " +
+			"(security.server-principal), or its key is missing"
 	case sasl.PeerFailed:
-		return "the client gave its login up: it has no ticket, or its KDC does not know the service"
+		if e.Mechanism == "" { // its first and only message
+			return "the client gave its login up: it has no ticket, or its KDC does not know the service"
+		}
+		return "the client gave its login up"
 	case sasl.Name:
 		return "login refused: no rule gives the client a short name (security.auth-to-local)"
 	case sasl.Realm:

@@ -32,7 +32,8 @@ type security struct {
 
 // newSecurity opens the files that the configuration names.
 func newSecurity(cfg *config.Config, log zerolog.Logger) (*security, error) {
-	s := &security{doorman: newDoorman(cfg.Limits.Handshakes, cfg.Limits.HandshakesPerAddress), tls: map[config.TLS]*tls.Config{}}
+	s := &security{tls: map[config.TLS]*tls.Config{},
+		doorman: newDoorman(cfg.Limits.Handshakes, cfg.Limits.HandshakesPerAddress)}
 	d := &cfg.FrontDoor
 	for i := range cfg.Listeners {
 		files, err := cfg.Listeners[i].Security.TLS, error(nil)
@@ -59,7 +60,8 @@ func newSecurity(cfg *config.Config, log zerolog.Logger) (*security, error) {
 		return nil, cfg.Blame("security.server-keytab", err.Error(), "a readable keytab")
 	}
 	if keytab.Loose() {
-		s.notes = append(s.notes, cfg.Blame("security.server-keytab", "may be read by others than its owner", "mode 0600").Error())
+		e := cfg.Blame("security.server-keytab", "may be read by others than its owner", "mode 0600")
+		s.notes = append(s.notes, e.Error())
 	}
 	a, err := krb.NewAcceptor(krb.AcceptorConfig{Keytab: keytab, Principals: principals(d.Principals), QOP: d.Protection,
 		ShortName: names.Short, ClientRealms: realms(d), TokenMax: int(cfg.Limits.HandshakeBytes)})
@@ -162,7 +164,8 @@ func canonicalHost() string {
 
 // door is the one of a listener, nil where whoever comes is in.
 func (g *Gateway) door(cfg *config.Listener) *door {
-	d := &door{g: g, cfg: cfg, limits: sasl.Limits{Whole: g.cfg.FrontDoor.HandshakeTimeout}, tls: g.security.tls[cfg.Security.TLS]}
+	d := &door{g: g, cfg: cfg, tls: g.security.tls[cfg.Security.TLS],
+		limits: sasl.Limits{Whole: g.cfg.FrontDoor.HandshakeTimeout}}
 	switch cfg.Security.Mode {
 	case config.ModeKerberos:
 		d.mechanisms = g.security.kerberos
@@ -179,6 +182,7 @@ func (g *Gateway) door(cfg *config.Listener) *door {
 // panicked reports a defect that a stranger's bytes have found.
 func panicked(log zerolog.Logger) func(any, []byte) {
 	return func(v any, stack []byte) {
-		log.Error().Str("panic", fmt.Sprint(v)).Str("stack", string(stack)).Msg("login ended by a defect of the gateway: please report it")
+		log.Error().Str("panic", fmt.Sprint(v)).Str("stack", string(stack)).
+			Msg("login ended by a defect of the gateway: please report it")
 	}
 }

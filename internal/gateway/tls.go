@@ -62,7 +62,8 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		c.looked = now
 		if s, err := c.stat(); err == nil && (changed(s[0], c.stamp[0]) || changed(s[1], c.stamp[1])) {
 			if err := c.read(); err != nil {
-				c.log.Error().Err(err).Str("certificate", c.files.Certificate).Msg("the changed certificate cannot be used: the old one stays")
+				c.log.Error().Err(err).Str("certificate", c.files.Certificate).
+					Msg("the changed certificate cannot be used: the old one stays")
 			} else {
 				c.log.Info().Str("certificate", c.files.Certificate).Msg("certificate read again")
 			}

@@ -60,8 +60,8 @@ func New(t testing.TB, principals ...string) *KDC {
 		t.Fatal(err)
 	}
 	k.Conf = filepath.Join(k.dir, "krb5.conf")
-	k.file(k.Conf, fmt.Appendf(nil, "[libdefaults]\n default_realm = %[1]s\n dns_lookup_kdc = false\n[realms]\n %[1]s = {\n  kdc = %[2]s\n }\n",
-		Realm, ln.Addr()))
+	const conf = "[libdefaults]\n default_realm = %[1]s\n dns_lookup_kdc = false\n[realms]\n %[1]s = {\n  kdc = %[2]s\n }\n"
+	k.file(k.Conf, fmt.Appendf(nil, conf, Realm, ln.Addr()))
 	for _, p := range append(principals, "krbtgt/"+Realm) {
 		if err := k.keys.AddEntry(p, Realm, p+"'s secret", time.Now(), kvno, etype); err != nil {
 			t.Fatal(err)
@@ -193,7 +193,8 @@ func (k *KDC) ticketGranting(b []byte) ([]byte, error) {
 		if _, _, err := k.keys.GetEncryptionKey(req.ReqBody.SName, Realm, kvno, etype); err != nil {
 			return unknown(7, req.ReqBody.SName) // KDC_ERR_S_PRINCIPAL_UNKNOWN
 		}
-		f, err := k.grant(ap.Ticket.DecryptedEncPart.CName, req.ReqBody, ap.Ticket.DecryptedEncPart.Key, usageTGSReply, messageTGS)
+		in := &ap.Ticket.DecryptedEncPart
+		f, err := k.grant(in.CName, req.ReqBody, in.Key, usageTGSReply, messageTGS)
 		if err != nil {
 			return nil, err
 		}
@@ -202,17 +203,19 @@ func (k *KDC) ticketGranting(b []byte) ([]byte, error) {
 	return nil, fmt.Errorf("TGS-REQ without a ticket")
 }
 
-func (k *KDC) grant(client types.PrincipalName, body messages.KDCReqBody, key types.EncryptionKey, usage uint32, kind int) (messages.KDCRepFields, error) {
+func (k *KDC) grant(client types.PrincipalName, body messages.KDCReqBody, key types.EncryptionKey, usage uint32,
+	kind int) (messages.KDCRepFields, error) {
 	k.mu.Lock()
 	life := k.life
 	k.mu.Unlock()
 	now := time.Now().UTC().Truncate(time.Second)
-	t, session, err := messages.NewTicket(client, Realm, body.SName, Realm, types.NewKrbFlags(), k.keys, etype, kvno, now, now, now.Add(life), now)
+	t, session, err := messages.NewTicket(client, Realm, body.SName, Realm, types.NewKrbFlags(), k.keys, etype, kvno,
+		now, now, now.Add(life), now)
 	if err != nil {
 		return messages.KDCRepFields{}, err
 	}
-	part := messages.EncKDCRepPart{Key: session, Nonce: body.Nonce, Flags: types.NewKrbFlags(), LastReqs: []messages.LastReq{{LRValue: now}},
-		AuthTime: now, StartTime: now, EndTime: now.Add(life), RenewTill: now, SRealm: Realm, SName: body.SName}
+	part := messages.EncKDCRepPart{Key: session, Nonce: body.Nonce, Flags: types.NewKrbFlags(),
+		LastReqs: []messages.LastReq{{LRValue: now}}, AuthTime: now, StartTime: now, EndTime: now.Add(life), RenewTill: now, SRealm: Realm, SName: body.SName}
 	b, err := part.Marshal()
 	if err != nil {
 		return messages.KDCRepFields{}, err
