@@ -219,6 +219,9 @@ func (s *secure) refusals(t *testing.T, g, plain *gateway.Gateway, version strin
 		{"unmapped name", g, s.login("bob", "steps=login"), "connect", "Peer indicated failure: authentication failed", `"reason":"name"`},
 		{"no protection in common", g, s.login("alice", "steps=login", "qop=privacy"), "connect", "No common protection layer", "the client gave its login up"},
 	} {
+		if version != "3.1.3" && c.step == "connect" && c.g == g {
+			continue // its words are the same
+		}
 		said := len(s.log.String())
 		lines := s.probe(t, c.g, version, c.args...)
 		last := lines[len(lines)-1]

@@ -136,7 +136,7 @@ func (d *door) refused(conn net.Conn, err error) (failed bool) {
 	}
 	line.Err(e.Err).Msg(explain(e))
 	switch e.Reason {
-	case sasl.PeerFailed, sasl.IO, sasl.Unavailable, sasl.Internal:
+	case sasl.PeerFailed, sasl.IO, sasl.Unavailable, sasl.Internal, sasl.Limit: // slow ones have taken their place for long
 		return false
 	}
 	return true
