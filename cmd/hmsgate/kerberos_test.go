@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,13 +24,11 @@ const gatewayPrincipal = "hive/localhost@" + krbtest.MITRealm
 // secure is Hive's own client in front of secure listeners in front of an
 // unsecured metastore, with tickets of an MIT KDC.
 type secure struct {
-	t    *testing.T
 	p    *peers
 	kdc  *krbtest.MIT
 	port string // of the metastore
 	log  *wiretest.Log
 
-	mu      sync.Mutex
 	classes map[string]string // class path by version
 }
 
@@ -71,7 +68,7 @@ func TestKerberosPeers(t *testing.T) {
 }
 
 func newSecure(t *testing.T) *secure {
-	s := &secure{t: t, log: &wiretest.Log{}, classes: map[string]string{}}
+	s := &secure{log: &wiretest.Log{}, classes: map[string]string{}}
 	s.kdc = krbtest.NewMIT(t, "1h", "alice", "bob", "hive/localhost", "hive/elsewhere")
 	root, err := wiretest.Root()
 	if err != nil {

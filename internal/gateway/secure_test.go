@@ -287,7 +287,7 @@ func TestSecureClientAtPlainListener(t *testing.T) {
 	logged(t, log, `"peer":"sasl"`, "SASL client on a listener without SASL: closed (security.mode)")
 }
 
-// A ticket that has run out, past any skew, and one that is replayed.
+// A login that is replayed, and a ticket that has run out, past any skew.
 func TestKerberosReplay(t *testing.T) {
 	k := krbtest.New(t, "alice", "hive/localhost")
 	g, log := startGateway(t, answering(t, nil).Addr(), kerberos(k)...)
@@ -300,6 +300,12 @@ func TestKerberosReplay(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	logged(t, log, `"reason":"replay"`)
+
+	k.Life(-10 * time.Minute)
+	if _, err := login(t, g, initiator(k.Login("alice"), sasl.Auth), nil); sasl.ReasonOf(err) != sasl.PeerFailed {
+		t.Errorf("expired ticket: got %v", err)
+	}
+	logged(t, log, `"reason":"expired"`)
 }
 
 type recorded struct {

@@ -140,8 +140,8 @@ func realms(d *config.FrontDoor) []string {
 func principals(list []string) []string {
 	var out []string
 	for _, p := range list {
-		if strings.Contains(p, "/_HOST@") {
-			p = strings.Replace(p, "/_HOST@", "/"+canonicalHost()+"@", 1)
+		if service, rest, ok := strings.Cut(p, "/_HOST@"); ok {
+			p = service + "/" + canonicalHost() + "@" + rest
 		}
 		out = append(out, p)
 	}
