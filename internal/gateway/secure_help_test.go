@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,14 +17,63 @@ import (
 	"hmsgate/sasl/krb/krbtest"
 )
 
-const serviceName = "hive/localhost@" + krbtest.Realm
+const (
+	realmName   = "GO.TEST"
+	serviceName = "hive/localhost@" + realmName
+)
+
+// realm is a KDC with its principals' keytabs.
+type realm struct {
+	*krbtest.KDC
+	t       testing.TB
+	keytabs map[string]string
+}
+
+func newRealm(t testing.TB, principals ...string) *realm {
+	r := &realm{krbtest.New(t, realmName), t, map[string]string{}}
+	for _, p := range principals {
+		r.keytabs[p] = r.Rekey(p)
+	}
+	return r
+}
+
+// keytab is a file with the keys of all the principals.
+func (r *realm) keytab(principals ...string) string {
+	r.t.Helper()
+	all := []byte{5, 2}
+	for _, p := range principals {
+		b, err := os.ReadFile(r.keytabs[p])
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		all = append(all, b[2:]...)
+	}
+	path := filepath.Join(r.t.TempDir(), "keytab")
+	if err := os.WriteFile(path, all, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	return path
+}
+
+func (r *realm) login(principal string) *krb.Login {
+	r.t.Helper()
+	kt, err := krb.OpenKeytab(r.keytabs[principal])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	l, err := krb.NewLogin(r.Conf(), principal+"@"+realmName, kt)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return l
+}
 
 var allProtections = []sasl.QOP{sasl.Auth, sasl.AuthInt, sasl.AuthConf}
 
 // kerberos are the settings of a listener that offers every protection.
-func kerberos(k *krbtest.KDC, more ...string) []string {
+func kerberos(k *realm, more ...string) []string {
 	return append([]string{"security.mode: KERBEROS", "security.server-principal: " + serviceName,
-		"security.server-keytab: " + k.Keytab("hive/localhost"), "security.protection: authentication, integrity, privacy"}, more...)
+		"security.server-keytab: " + k.keytab("hive/localhost"), "security.protection: authentication, integrity, privacy"}, more...)
 }
 
 func initiator(l *krb.Login, q sasl.QOP) *krb.Initiator {

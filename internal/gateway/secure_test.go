@@ -18,7 +18,6 @@ import (
 	"hmsgate/internal/wiretest"
 	"hmsgate/sasl"
 	"hmsgate/sasl/krb"
-	"hmsgate/sasl/krb/krbtest"
 )
 
 // tableNamed is a metastore with a reply of n bytes and more to get_table.
@@ -36,11 +35,11 @@ func tableNamed(t testing.TB, n int) (b *wiretest.Backend, reply []byte) {
 // What a plain client gets, a Kerberos client gets under every protection,
 // whatever the chunks.
 func TestKerberosProtections(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	for _, size := range []int{10, 5000, 300000} {
 		b, reply := tableNamed(t, size)
 		g, log := startGateway(t, b.Addr(), kerberos(k, "log.calls: true")...)
-		l := k.Login("alice")
+		l := k.login("alice")
 		for _, q := range allProtections {
 			for name, wrap := range map[string]func(net.Conn) net.Conn{
 				"whole": nil, "trickling": func(c net.Conn) net.Conn { return trickling{c} }} {
@@ -87,7 +86,7 @@ func oneToken(t testing.TB, l sasl.Layer, msg []byte) []byte {
 // A call in one token that is opened piece by piece: whole, it reaches the
 // metastore; damaged at its end, the metastore never sees it complete.
 func TestKerberosLongToken(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	var calls, broken atomic.Int64
 	addr := serving(t, func(c net.Conn) {
 		for {
@@ -107,7 +106,7 @@ func TestKerberosLongToken(t *testing.T) {
 	})
 	reply := wiretest.Reply("get_table", 7, wiretest.Struct(nil).Stop())
 	g, log := startGateway(t, addr, kerberos(k)...)
-	l := k.Login("alice")
+	l := k.login("alice")
 	call := wiretest.Call("get_table", 7, wiretest.Struct(nil).String(1, "sales").String(2, "t").
 		String(99, strings.Repeat("x", 8<<20)).Stop())
 	for _, q := range allProtections[1:] {
@@ -150,10 +149,10 @@ func TestKerberosLongToken(t *testing.T) {
 
 // Small tokens too: replayed, reordered, of another layer, cut, too long.
 func TestKerberosSpoiltTokens(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	b := answering(t, nil)
 	g, log := startGateway(t, b.Addr(), kerberos(k)...)
-	l := k.Login("alice")
+	l := k.login("alice")
 	for name, spoil := range map[string]func(token []byte) []byte{
 		"bit":      func(b []byte) []byte { b[len(b)/2] ^= 4; return b },
 		"sequence": func(b []byte) []byte { b[4+15]++; return b },
@@ -186,11 +185,11 @@ func TestKerberosLargeReply(t *testing.T) {
 	if testing.Short() {
 		total = 32 << 20
 	}
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	addr := streaming(t, total)
 	g, _ := startGateway(t, addr, kerberos(k)...)
 	for _, q := range allProtections {
-		c := mustLogin(t, g, initiator(k.Login("alice"), q))
+		c := mustLogin(t, g, initiator(k.login("alice"), q))
 		if _, err := c.sink.Write(tableCall("get_table", 1)); err != nil {
 			t.Fatal(err)
 		}
@@ -218,9 +217,9 @@ func TestKerberosLargeReply(t *testing.T) {
 
 // Whoever is refused hears the same; the log says why, and counters count.
 func TestKerberosRefusals(t *testing.T) {
-	k := krbtest.New(t, "alice", "root/admin", "hive/localhost", "hive/elsewhere")
+	k := newRealm(t, "alice", "root/admin", "hive/localhost", "hive/elsewhere")
 	b := answering(t, nil)
-	both := k.Keytab("hive/localhost", "hive/elsewhere")
+	both := k.keytab("hive/localhost", "hive/elsewhere")
 	g, log := startGateway(t, b.Addr(), "security.mode: KERBEROS", "security.server-principal: "+serviceName,
 		"security.server-keytab: "+both, "security.auth-to-local: RULE:[1:$1@$0](alice@.*)s/@.*//", "log.calls: true")
 	start := func(mech string) []byte { return sasl.AppendMessage(nil, sasl.Start, []byte(mech)) }
@@ -252,11 +251,11 @@ func TestKerberosRefusals(t *testing.T) {
 		m    *krb.Initiator
 		line []string
 	}{
-		{"wrong service", &krb.Initiator{Login: k.Login("alice"), Service: "hive", Host: "elsewhere"},
+		{"wrong service", &krb.Initiator{Login: k.login("alice"), Service: "hive", Host: "elsewhere"},
 			[]string{`"reason":"no-key"`, "hive/elsewhere", "a service this listener does not answer for (security.server-principal)"}},
-		{"unmapped name", initiator(k.Login("root/admin"), sasl.Auth),
+		{"unmapped name", initiator(k.login("root/admin"), sasl.Auth),
 			[]string{`"reason":"name"`, `"principal":"root/admin@GO.TEST"`, "no rule gives the client a short name"}},
-		{"protection", initiator(k.Login("alice"), sasl.AuthConf), []string{`"reason":"peer"`}},
+		{"protection", initiator(k.login("alice"), sasl.AuthConf), []string{`"reason":"peer"`}},
 	} {
 		_, err := login(t, g, c.m, nil)
 		var p *sasl.PeerError
@@ -267,7 +266,7 @@ func TestKerberosRefusals(t *testing.T) {
 			logged(t, log, c.line...)
 		}
 	}
-	mustLogin(t, g, initiator(k.Login("alice"), sasl.Auth)).wants(tableCall("get_table", 1), wiretest.Reply("get_table", 1, wiretest.Struct(nil).Stop()))
+	mustLogin(t, g, initiator(k.login("alice"), sasl.Auth)).wants(tableCall("get_table", 1), wiretest.Reply("get_table", 1, wiretest.Struct(nil).Stop()))
 	metrics := scrape(t, g)
 	for _, want := range []string{`authentications_total{mechanism="GSSAPI",result="ok"} 1`, `authentications_total{mechanism="GSSAPI",result="no-key"} 1`,
 		`authentications_total{mechanism="none",result="mechanism"} 1`, `unexpected_bytes_total{kind="raw"} 1`, `unexpected_bytes_total{kind="tls"} 1`} {
@@ -279,9 +278,9 @@ func TestKerberosRefusals(t *testing.T) {
 
 // The other way round: a secure client at a listener without security.
 func TestSecureClientAtPlainListener(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	g, log := startGateway(t, answering(t, nil).Addr())
-	if _, err := login(t, g, initiator(k.Login("alice"), sasl.Auth), nil); sasl.ReasonOf(err) != sasl.IO {
+	if _, err := login(t, g, initiator(k.login("alice"), sasl.Auth), nil); sasl.ReasonOf(err) != sasl.IO {
 		t.Errorf("got %v, want a closed connection", err)
 	}
 	logged(t, log, `"peer":"sasl"`, "SASL client on a listener without SASL: closed (security.mode)")
@@ -289,10 +288,10 @@ func TestSecureClientAtPlainListener(t *testing.T) {
 
 // A login that is replayed, and a ticket that has run out, past any skew.
 func TestKerberosReplay(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	g, log := startGateway(t, answering(t, nil).Addr(), kerberos(k)...)
 	var said bytes.Buffer
-	_, err := login(t, g, initiator(k.Login("alice"), sasl.Auth), func(c net.Conn) net.Conn { return recorded{c, &said} })
+	_, err := login(t, g, initiator(k.login("alice"), sasl.Auth), func(c net.Conn) net.Conn { return recorded{c, &said} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,8 +300,12 @@ func TestKerberosReplay(t *testing.T) {
 	}
 	logged(t, log, `"reason":"replay"`)
 
+	old := k.login("alice")
+	if err := old.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	k.Life(-10 * time.Minute)
-	if _, err := login(t, g, initiator(k.Login("alice"), sasl.Auth), nil); sasl.ReasonOf(err) != sasl.PeerFailed {
+	if _, err := login(t, g, initiator(old, sasl.Auth), nil); sasl.ReasonOf(err) != sasl.PeerFailed {
 		t.Errorf("expired ticket: got %v", err)
 	}
 	logged(t, log, `"reason":"expired"`)
@@ -355,10 +358,10 @@ func TestPlain(t *testing.T) {
 
 // What cannot work is said at start, with the line.
 func TestSecurityFiles(t *testing.T) {
-	k := krbtest.New(t, "hive/localhost", "alice")
+	k := newRealm(t, "hive/localhost", "alice")
 	for _, c := range []struct{ settings, want string }{
 		{"security: {mode: KERBEROS, server-principal: hive/h@R, server-keytab: /nowhere}", `one.yaml:4: security.server-keytab: "/nowhere" `},
-		{"security: {mode: KERBEROS, server-principal: hive/h@R, server-keytab: " + k.Keytab("alice") + "}", `one.yaml:4: security.server-principal: "hive/h@R" `},
+		{"security: {mode: KERBEROS, server-principal: hive/h@R, server-keytab: " + k.keytab("alice") + "}", `one.yaml:4: security.server-principal: "hive/h@R" `},
 		{"security: {mode: PLAIN, plain-without-tls: true, users-file: /nowhere}", `one.yaml:4: security.users-file: "/nowhere" `},
 	} {
 		cfg, err := config.Parse("one.yaml", config.YAML, []byte("listen: 127.0.0.1:0\ncatalog:\n  hdp: {uris: thrift://h:1}\n"+c.settings+"\n"))
@@ -376,7 +379,7 @@ func TestSecurityFiles(t *testing.T) {
 
 // Places at the door: a silent client and a slow one take one, for a time.
 func TestHandshakeBounds(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	g, log := startGateway(t, answering(t, nil).Addr(), kerberos(k, "limits.handshakes-per-address: 2", "security.handshake-timeout-ms: 1500")...)
 	begun := time.Now()
 	silent, slow := dialGateway(t, g), dialGateway(t, g)
@@ -406,15 +409,15 @@ func TestHandshakeBounds(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("they were there for %v, want about 1.5 s", took)
 	}
-	c := mustLogin(t, g, initiator(k.Login("alice"), sasl.Auth))
+	c := mustLogin(t, g, initiator(k.login("alice"), sasl.Auth))
 	c.wants(tableCall("get_table", 1), wiretest.Reply("get_table", 1, wiretest.Struct(nil).Stop()))
 }
 
 // Over the limit of connections a client hears so in the negotiation's words.
 func TestSecureConnectionsOverTheLimit(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	g, _ := startGateway(t, answering(t, nil).Addr(), kerberos(k, "limits.connections: 1")...)
-	l := k.Login("alice")
+	l := k.login("alice")
 	mustLogin(t, g, initiator(l, sasl.Auth))
 	_, err := login(t, g, initiator(l, sasl.Auth), nil)
 	var p *sasl.PeerError
@@ -425,10 +428,10 @@ func TestSecureConnectionsOverTheLimit(t *testing.T) {
 
 // A drain does not wait for clients that have not authenticated.
 func TestDrainAtTheDoor(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	g, log := startGateway(t, answering(t, nil).Addr(), kerberos(k)...)
 	dialGateway(t, g).Write(sasl.AppendMessage(nil, sasl.Start, []byte("GSSAPI")))
-	in := mustLogin(t, g, initiator(k.Login("alice"), sasl.AuthConf))
+	in := mustLogin(t, g, initiator(k.login("alice"), sasl.AuthConf))
 	in.wants(tableCall("get_table", 1), wiretest.Reply("get_table", 1, wiretest.Struct(nil).Stop()))
 	waitFor(t, "both clients", func() bool { return g.clients.Load() == 2 })
 	begun := time.Now()
@@ -446,10 +449,10 @@ func TestDrainAtTheDoor(t *testing.T) {
 // set_ugi behind a login is echoed as a metastore with SASL does, group list
 // and user, again and again, and tells nobody anything.
 func TestSetUGIBehindLogin(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	b := answering(t, nil)
 	g, _ := startGateway(t, b.Addr(), kerberos(k, "security: {set-ugi: fixed, set-ugi-user: etl}")...)
-	c := mustLogin(t, g, initiator(k.Login("alice"), sasl.Auth))
+	c := mustLogin(t, g, initiator(k.login("alice"), sasl.Auth))
 	for _, x := range []struct {
 		args wiretest.Struct
 		want []string

@@ -16,7 +16,6 @@ import (
 	"hmsgate/profiles"
 	"hmsgate/sasl"
 	"hmsgate/sasl/digest"
-	"hmsgate/sasl/krb/krbtest"
 	"hmsgate/sasl/token"
 )
 
@@ -140,11 +139,11 @@ var storeCalls = map[string]hms.Struct{
 // L69: GSSAPI first, then DIGEST-MD5 with the token, under every protection;
 // no metastore hears of it. What a token may and may not.
 func TestL69DelegationTokens(t *testing.T) {
-	k := krbtest.New(t, "alice", "bob", "hue/localhost", "hive/localhost")
+	k := newRealm(t, "alice", "bob", "hue/localhost", "hive/localhost")
 	addr, asked := memory(t)
 	g, log := startGateway(t, addr, kerberos(k, "log.calls: true", "security.proxyuser.hue: {users: bob, hosts: 127.0.0.1}")...)
-	alice := mustLogin(t, g, initiator(k.Login("alice"), sasl.AuthConf)).asker()
-	text := alice.token("alice@"+krbtest.Realm, "bob/_HOST@"+krbtest.Realm)
+	alice := mustLogin(t, g, initiator(k.login("alice"), sasl.AuthConf)).asker()
+	text := alice.token("alice@"+realmName, "bob/_HOST@"+realmName)
 	secrets := secretsOf(t, text)
 	logged(t, log, "delegation token issued", `"user":"alice"`, `renewer=\"bob\"`)
 	for _, q := range allProtections {
@@ -160,7 +159,7 @@ func TestL69DelegationTokens(t *testing.T) {
 		logged(t, log, "client authenticated", `"mechanism":"DIGEST-MD5"`, `"protection":"`+q.String()+`"`, `"user":"alice"`, `seq=`)
 	}
 
-	bob := mustLogin(t, g, initiator(k.Login("bob"), sasl.Auth)).asker()
+	bob := mustLogin(t, g, initiator(k.login("bob"), sasl.Auth)).asker()
 	if end := bob.must("renew_delegation_token", hms.Struct{"token_str_form": text}).(int64); time.Until(time.UnixMilli(end)) < 23*time.Hour {
 		t.Errorf("renewed until %v", time.UnixMilli(end))
 	}
@@ -172,7 +171,7 @@ func TestL69DelegationTokens(t *testing.T) {
 		hms.Struct{"token_owner": "alice", "renewer_kerberos_principal_name": "x@ELSEWHERE"})
 
 	// A proxy user gets a token for bob, and acts as bob with it.
-	hue := mustLogin(t, g, initiator(k.Login("hue/localhost"), sasl.Auth)).asker()
+	hue := mustLogin(t, g, initiator(k.login("hue/localhost"), sasl.Auth)).asker()
 	for2 := hue.token("bob", "hue")
 	secrets = append(secrets, secretsOf(t, for2)...)
 	mustLogin(t, g, tokenLogin(t, for2, sasl.Auth)).asker().must("get_all_databases", nil)
@@ -181,7 +180,7 @@ func TestL69DelegationTokens(t *testing.T) {
 		hms.Struct{"token_owner": "alice", "renewer_kerberos_principal_name": "hue"})
 
 	// A cancelled token opens nothing, and sounds like any other refusal.
-	mallory := mustLogin(t, g, initiator(k.Login("hue/localhost"), sasl.Auth)).asker()
+	mallory := mustLogin(t, g, initiator(k.login("hue/localhost"), sasl.Auth)).asker()
 	mallory.refused("is not authorized to cancel", "cancel_delegation_token", hms.Struct{"token_str_form": text})
 	bob.must("cancel_delegation_token", hms.Struct{"token_str_form": text})
 	wrong := tokenLogin(t, for2, sasl.Auth)

@@ -17,7 +17,6 @@ import (
 	"hmsgate/internal/config"
 	"hmsgate/internal/wiretest"
 	"hmsgate/sasl"
-	"hmsgate/sasl/krb/krbtest"
 )
 
 // pair writes a certificate with a serial number to know it by.
@@ -35,7 +34,7 @@ func overTLS(c net.Conn) net.Conn { return tls.Client(c, &tls.Config{InsecureSki
 
 // Under each mode a client gets over TLS what it gets without.
 func TestTLS(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	b, reply := tableNamed(t, 300000)
 	none, _ := startGateway(t, b.Addr(), withTLS(t)...)
 	for _, framed := range []bool{false, true} {
@@ -60,7 +59,7 @@ func TestTLS(t *testing.T) {
 	for _, x := range []struct {
 		g *Gateway
 		m sasl.ClientMechanism
-	}{{kerb, initiator(k.Login("alice"), sasl.Auth)}, {kerb, initiator(k.Login("alice"), sasl.AuthConf)},
+	}{{kerb, initiator(k.login("alice"), sasl.Auth)}, {kerb, initiator(k.login("alice"), sasl.AuthConf)},
 		{plain, sasl.PlainLogin{User: "alice", Password: "wonderland"}}} {
 		c, err := login(t, x.g, x.m, overTLS)
 		if err != nil {
@@ -79,7 +78,7 @@ func TestTLS(t *testing.T) {
 // A listener with TLS takes nothing else, whatever its mode; what is wrong
 // inside of TLS is told as it is outside.
 func TestTLSRefusals(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
+	k := newRealm(t, "alice", "hive/localhost")
 	b := answering(t, nil)
 	none, noneLog := startGateway(t, b.Addr(), withTLS(t, "limits.connections: 1")...)
 	kerb, kerbLog := startGateway(t, b.Addr(), withTLS(t, kerberos(k, "limits.connections: 1")...)...)
@@ -129,7 +128,7 @@ func TestTLSRefusals(t *testing.T) {
 	if got := inside(none, tableCall("get_table", 1)); !bytes.Contains(got, []byte("limits.connections")) {
 		t.Errorf("got %q, want an error that names the limit", got)
 	}
-	l := k.Login("alice")
+	l := k.login("alice")
 	if _, err := login(t, kerb, initiator(l, sasl.Auth), overTLS); err != nil {
 		t.Fatal(err)
 	}

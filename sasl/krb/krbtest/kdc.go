@@ -1,11 +1,13 @@
-// Package krbtest is for tests of what stands on package krb: a KDC within the
-// process, on loopback, that gives its principals tickets and checks nothing
-// but keys; and MIT's (MIT), where that is installed.
+// Package krbtest has a KDC in memory, for tests of what logs in to something:
+// no program is run, and it can be stopped, started and given new keys. It
+// knows one realm, one enctype (18) and no policy: whoever shows the name of a
+// principal gets a ticket under that principal's key.
 package krbtest
 
 import (
+	"crypto/rand"
 	"encoding/binary"
-	"fmt"
+	"encoding/hex"
 	"io"
 	"net"
 	"os"
@@ -15,216 +17,251 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jcmturner/gofork/encoding/asn1"
+	"github.com/jcmturner/gokrb5/v8/asn1tools"
 	"github.com/jcmturner/gokrb5/v8/crypto"
+	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
+	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
 	"github.com/jcmturner/gokrb5/v8/keytab"
 	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/types"
-
-	"hmsgate/sasl/krb"
 )
-
-// Realm is the KDC's.
-const Realm = "GO.TEST"
 
 const (
-	etype = 18
-	kvno  = 2
-
-	usageTicket   = 2 // RFC 4120, 7.5.1
-	usageASReply  = 3
-	usageTGSReply = 8
-	messageAS     = 11
-	messageTGS    = 13
-	tagASReq      = 0x6a
-	padTGSReq     = 1
-	replyMost     = 1 << 16
+	enctype   = 18
+	encASPart = 25 // RFC 4120, 5.4.2: application tags
+	encTGPart = 26
+	paTGSReq  = 1
+	largest   = 1 << 16
 )
 
-// KDC serves until its test ends.
+// KDC is one realm and the one who answers for it.
 type KDC struct {
-	Conf string // krb5.conf
+	Realm string
+	tb    testing.TB
+	dir   string
+	addr  string
 
-	t    testing.TB
-	dir  string
-	keys *keytab.Keytab
-	mu   sync.Mutex // guards what follows
-	life time.Duration
+	mu     sync.Mutex // guards the rest
+	life   time.Duration
+	keys   map[string]*principal
+	ln     net.Listener
+	asked  map[string]int // requests by what they are for
+	served sync.WaitGroup
 }
 
-// New makes a realm with principals ("alice", "hive/localhost").
-func New(t testing.TB, principals ...string) *KDC {
-	t.Helper()
-	k := &KDC{t: t, dir: t.TempDir(), keys: keytab.New(), life: time.Hour}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	k.Conf = filepath.Join(k.dir, "krb5.conf")
-	const conf = "[libdefaults]\n default_realm = %[1]s\n dns_lookup_kdc = false\n[realms]\n %[1]s = {\n  kdc = %[2]s\n }\n"
-	k.file(k.Conf, fmt.Appendf(nil, conf, Realm, ln.Addr()))
-	for _, p := range append(principals, "krbtgt/"+Realm) {
-		if err := k.keys.AddEntry(p, Realm, p+"'s secret", time.Now(), kvno, etype); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() {
-				defer c.Close()
-				_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-				if err := k.serve(c); err != nil {
-					t.Errorf("KDC: %v", err)
-				}
-			})
-		}
-	})
-	t.Cleanup(func() { ln.Close(); all.Wait() })
+type principal struct {
+	kvno uint8
+	kt   *keytab.Keytab // the present key alone
+}
+
+// New starts a KDC whose tickets last an hour. It ends with the test.
+func New(tb testing.TB, realm string) *KDC {
+	tb.Helper()
+	k := &KDC{Realm: realm, tb: tb, dir: tb.TempDir(), life: time.Hour, keys: map[string]*principal{}, asked: map[string]int{}}
+	k.Start()
+	k.Rekey("krbtgt/" + realm)
+	tb.Cleanup(k.Stop)
 	return k
 }
 
-func (k *KDC) file(path string, b []byte) {
-	k.t.Helper()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		k.t.Fatal(err)
-	}
-}
+// Addr is host:port, also while the KDC is stopped.
+func (k *KDC) Addr() string { return k.addr }
 
-// Life sets how long tickets to come live.
+// Life sets how long further tickets last.
 func (k *KDC) Life(d time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.life = d
 }
 
-// Keytab writes a file with the principals' keys and returns its name.
-func (k *KDC) Keytab(principals ...string) string {
-	k.t.Helper()
-	kt := keytab.New()
-	for _, p := range principals {
-		if err := kt.AddEntry(p, Realm, p+"'s secret", time.Now(), kvno, etype); err != nil {
-			k.t.Fatal(err)
-		}
+// Asked counts the requests for tickets to a principal (without realm).
+func (k *KDC) Asked(service string) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.asked[service]
+}
+
+// Conf is a krb5.conf that names this KDC, after others that a test may give.
+func (k *KDC) Conf(before ...string) string {
+	k.tb.Helper()
+	text := "[libdefaults]\n default_realm = " + k.Realm + "\n dns_lookup_kdc = false\n[realms]\n " + k.Realm + " = {\n"
+	for _, a := range append(before, k.addr) {
+		text += "  kdc = " + a + "\n"
 	}
-	b, err := kt.Marshal()
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	path := filepath.Join(k.dir, strings.ReplaceAll(strings.Join(principals, "+"), "/", ".")+".keytab")
-	k.file(path, b)
+	text += " }\n[domain_realm]\n localhost = " + k.Realm + "\n"
+	path := filepath.Join(k.dir, "krb5.conf")
+	k.check(os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
-// Login is a principal that will ask this KDC.
-func (k *KDC) Login(principal string) *krb.Login {
-	k.t.Helper()
-	kt, err := krb.OpenKeytab(k.Keytab(principal))
-	if err != nil {
-		k.t.Fatal(err)
+// Rekey gives a principal (without realm) a new key, and makes it if there is
+// none. It returns a keytab file of that key alone, always of the same name.
+func (k *KDC) Rekey(name string) string {
+	k.tb.Helper()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := k.keys[name]
+	if p == nil {
+		p = &principal{}
+		k.keys[name] = p
 	}
-	l, err := krb.NewLogin(k.Conf, principal+"@"+Realm, kt)
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	return l
+	p.kvno++
+	var secret [16]byte
+	rand.Read(secret[:])
+	p.kt = keytab.New()
+	k.check(p.kt.AddEntry(name, k.Realm, hex.EncodeToString(secret[:]), time.Now(), p.kvno, enctype))
+	b, err := p.kt.Marshal()
+	k.check(err)
+	path := filepath.Join(k.dir, strings.ReplaceAll(name, "/", ".")+".keytab")
+	k.check(os.WriteFile(path+".new", b, 0o600))
+	k.check(os.Rename(path+".new", path))
+	return path
 }
 
-// serve answers one request: 4 bytes of length, then the message, both ways.
-func (k *KDC) serve(c net.Conn) error {
+func (k *KDC) check(err error) {
+	k.tb.Helper()
+	if err != nil {
+		k.tb.Fatal(err)
+	}
+}
+
+// Start listens again, where it did before.
+func (k *KDC) Start() {
+	k.tb.Helper()
+	addr := k.addr
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	ln, err := net.Listen("tcp", addr)
+	k.check(err)
+	k.mu.Lock()
+	k.ln, k.addr = ln, ln.Addr().String()
+	k.mu.Unlock()
+	k.served.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			k.served.Go(func() { k.serve(c) })
+		}
+	})
+}
+
+// Stop refuses connections until Start.
+func (k *KDC) Stop() {
+	k.mu.Lock()
+	ln := k.ln
+	k.mu.Unlock()
+	ln.Close()
+	k.served.Wait()
+}
+
+// serve answers one request: 4 bytes of length, then the message.
+func (k *KDC) serve(c net.Conn) {
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	var head [4]byte
 	if _, err := io.ReadFull(c, head[:]); err != nil {
-		return nil // nobody asked
+		return
 	}
 	n := binary.BigEndian.Uint32(head[:])
-	if n == 0 || n > replyMost {
-		return fmt.Errorf("request of %d bytes", n)
+	if n > largest {
+		return
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(c, b); err != nil {
-		return err
+		return
 	}
-	answer := k.ticketGranting
-	if b[0] == tagASReq {
-		answer = k.authentication
-	}
-	reply, err := answer(b)
-	if err != nil {
-		return err
-	}
-	_, err = c.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(reply))), reply...))
-	return err
+	reply := k.answer(b)
+	_, _ = c.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(reply))), reply...))
 }
 
-// authentication is the AS exchange (RFC 4120, 3.1), without preauthentication.
-func (k *KDC) authentication(b []byte) ([]byte, error) {
-	var req messages.ASReq
-	if err := req.Unmarshal(b); err != nil {
-		return nil, err
+func (k *KDC) answer(b []byte) []byte {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var as messages.ASReq
+	if as.Unmarshal(b) == nil {
+		k.asked[as.ReqBody.SName.PrincipalNameString()]++
+		client := k.keys[as.ReqBody.CName.PrincipalNameString()]
+		if client == nil {
+			return k.refuse(as.ReqBody.SName, errorcode.KDC_ERR_C_PRINCIPAL_UNKNOWN)
+		}
+		key := client.key()
+		fields, ok := k.issue(as.ReqBody.CName, as.ReqBody, key, keyusage.AS_REP_ENCPART, encASPart)
+		if !ok {
+			return k.refuse(as.ReqBody.SName, errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN)
+		}
+		fields.MsgType = 11
+		return must((&messages.ASRep{KDCRepFields: fields}).Marshal())
 	}
-	key, _, err := k.keys.GetEncryptionKey(req.ReqBody.CName, Realm, kvno, etype)
-	if err != nil {
-		return unknown(6, req.ReqBody.SName) // KDC_ERR_C_PRINCIPAL_UNKNOWN
+	var tgs messages.TGSReq
+	if tgs.Unmarshal(b) != nil {
+		return nil
 	}
-	f, err := k.grant(req.ReqBody.CName, req.ReqBody, key, usageASReply, messageAS)
-	if err != nil {
-		return nil, err
+	k.asked[tgs.ReqBody.SName.PrincipalNameString()]++
+	tgt, ok := k.granting(tgs.PAData)
+	if !ok {
+		return k.refuse(tgs.ReqBody.SName, errorcode.KRB_AP_ERR_BAD_INTEGRITY)
 	}
-	return (&messages.ASRep{KDCRepFields: f}).Marshal()
+	fields, ok := k.issue(tgt.CName, tgs.ReqBody, tgt.Key, keyusage.TGS_REP_ENCPART_SESSION_KEY, encTGPart)
+	if !ok {
+		return k.refuse(tgs.ReqBody.SName, errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN)
+	}
+	fields.MsgType = 13
+	return must((&messages.TGSRep{KDCRepFields: fields}).Marshal())
 }
 
-// ticketGranting is the TGS exchange (RFC 4120, 3.3).
-func (k *KDC) ticketGranting(b []byte) ([]byte, error) {
-	var req messages.TGSReq
-	if err := req.Unmarshal(b); err != nil {
-		return nil, err
-	}
-	for _, p := range req.PAData {
+func (p *principal) key() types.EncryptionKey { return p.kt.Entries[0].Key }
+
+// granting opens the ticket-granting ticket of a request.
+func (k *KDC) granting(pads types.PADataSequence) (t messages.EncTicketPart, ok bool) {
+	for _, p := range pads {
 		var ap messages.APReq
-		if p.PADataType != padTGSReq || ap.Unmarshal(p.PADataValue) != nil {
+		if p.PADataType != paTGSReq || ap.Unmarshal(p.PADataValue) != nil {
 			continue
 		}
-		if err := ap.Ticket.DecryptEncPart(k.keys, nil); err != nil {
-			return nil, err
+		if ap.Ticket.Decrypt(k.keys["krbtgt/"+k.Realm].key()) != nil {
+			return t, false
 		}
-		if _, _, err := k.keys.GetEncryptionKey(req.ReqBody.SName, Realm, kvno, etype); err != nil {
-			return unknown(7, req.ReqBody.SName) // KDC_ERR_S_PRINCIPAL_UNKNOWN
-		}
-		in := &ap.Ticket.DecryptedEncPart
-		f, err := k.grant(in.CName, req.ReqBody, in.Key, usageTGSReply, messageTGS)
-		if err != nil {
-			return nil, err
-		}
-		return (&messages.TGSRep{KDCRepFields: f}).Marshal()
+		t = ap.Ticket.DecryptedEncPart
+		return t, time.Now().Before(t.EndTime)
 	}
-	return nil, fmt.Errorf("TGS-REQ without a ticket")
+	return t, false
 }
 
-func (k *KDC) grant(client types.PrincipalName, body messages.KDCReqBody, key types.EncryptionKey, usage uint32,
-	kind int) (messages.KDCRepFields, error) {
-	k.mu.Lock()
-	life := k.life
-	k.mu.Unlock()
+// issue makes a ticket and what its owner is told of it, under key.
+func (k *KDC) issue(client types.PrincipalName, body messages.KDCReqBody, key types.EncryptionKey, usage uint32, tag int) (messages.KDCRepFields, bool) {
+	service := k.keys[body.SName.PrincipalNameString()]
+	if service == nil {
+		return messages.KDCRepFields{}, false
+	}
 	now := time.Now().UTC().Truncate(time.Second)
-	t, session, err := messages.NewTicket(client, Realm, body.SName, Realm, types.NewKrbFlags(), k.keys, etype, kvno,
-		now, now, now.Add(life), now)
+	end := now.Add(k.life)
+	flags := types.NewKrbFlags()
+	ticket, session, err := messages.NewTicket(client, k.Realm, body.SName, k.Realm, flags, service.kt, enctype,
+		int(service.kvno), now, now, end, end)
 	if err != nil {
-		return messages.KDCRepFields{}, err
+		panic(err)
 	}
-	part := messages.EncKDCRepPart{Key: session, Nonce: body.Nonce, Flags: types.NewKrbFlags(),
-		LastReqs: []messages.LastReq{{LRValue: now}}, AuthTime: now, StartTime: now, EndTime: now.Add(life), RenewTill: now, SRealm: Realm, SName: body.SName}
-	b, err := part.Marshal()
+	inner := must(asn1.Marshal(messages.EncKDCRepPart{Key: session, LastReqs: []messages.LastReq{{LRValue: now}}, Nonce: body.Nonce,
+		Flags: flags, AuthTime: now, StartTime: now, EndTime: end, SRealm: k.Realm, SName: body.SName}))
+	enc, err := crypto.GetEncryptedData(asn1tools.AddASNAppTag(inner, tag), key, usage, 0)
 	if err != nil {
-		return messages.KDCRepFields{}, err
+		panic(err)
 	}
-	enc, err := crypto.GetEncryptedData(b, key, usage, kvno)
-	return messages.KDCRepFields{PVNO: 5, MsgType: kind, CRealm: Realm, CName: client, Ticket: t, EncPart: enc}, err
+	return messages.KDCRepFields{PVNO: 5, CRealm: k.Realm, CName: client, Ticket: ticket, EncPart: enc}, true
 }
 
-func unknown(code int32, service types.PrincipalName) ([]byte, error) {
-	e := messages.NewKRBError(service, Realm, code, "")
-	return e.Marshal()
+func (k *KDC) refuse(service types.PrincipalName, code int32) []byte {
+	e := messages.NewKRBError(service, k.Realm, code, "")
+	return must(e.Marshal())
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err) // of a test
+	}
+	return b
 }

@@ -1,40 +1,38 @@
-package krbtest_test
+package krbtest
 
 import (
-	"net/netip"
+	"context"
 	"testing"
 
 	"hmsgate/sasl"
 	"hmsgate/sasl/krb"
-	"hmsgate/sasl/krb/krbtest"
 )
 
-func TestTicket(t *testing.T) {
-	k := krbtest.New(t, "alice", "hive/localhost")
-	kt, err := krb.OpenKeytab(k.Keytab("hive/localhost"))
+// Who logs in with Kerberos finds the KDC no different from a real one.
+func TestLogin(t *testing.T) {
+	k := New(t, "TEST.LOCAL")
+	kt, err := krb.OpenKeytab(k.Rekey("gw/localhost"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := krb.NewAcceptor(krb.AcceptorConfig{Keytab: kt, Principals: []string{"hive/localhost@" + krbtest.Realm},
-		ShortName: func(p string) (string, error) { return "short of " + p, nil }})
+	k.Rekey("hive/localhost")
+	l, err := krb.NewLogin(k.Conf(), "gw/localhost@TEST.LOCAL", kt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, token, _, err := (&krb.Initiator{Login: k.Login("alice"), Service: "hive", Host: "localhost"}).Begin()
-	if err != nil {
-		t.Fatal(err)
+	ticket, err := l.Ticket(context.Background(), "hive", "localhost")
+	if err != nil || ticket.Service != "hive/localhost@TEST.LOCAL" {
+		t.Fatalf("got %+v, %v", ticket, err)
 	}
-	x := a.Begin(netip.Addr{})
-	if _, _, err := x.Step(token); err != nil {
-		t.Fatal(err)
+	if _, err := l.Ticket(context.Background(), "hive", "elsewhere"); sasl.ReasonOf(err) != sasl.NoKey {
+		t.Errorf("an unknown service: got %v", err)
 	}
-	if id := x.Outcome().Identity; id.User != "short of alice@GO.TEST" {
-		t.Errorf("got %+v", id)
+	if k.Asked("krbtgt/TEST.LOCAL") != 1 || k.Asked("hive/localhost") != 1 {
+		t.Errorf("asked %v", k.asked)
 	}
-	for _, i := range []*krb.Initiator{{Login: k.Login("alice"), Service: "hive", Host: "elsewhere"},
-		{Login: k.Login("bob"), Service: "hive", Host: "localhost"}} {
-		if _, _, _, err := i.Begin(); err == nil || sasl.ReasonOf(err) == sasl.Unavailable {
-			t.Errorf("%s: got %v, want a refusal", i.Host, err)
-		}
+	k.Stop()
+	if _, err := l.Ticket(context.Background(), "hive", "third"); sasl.ReasonOf(err) != sasl.Unavailable {
+		t.Errorf("no KDC: got %v", err)
 	}
+	k.Start()
 }
