@@ -215,20 +215,28 @@ func (l *loader) checkListenerSecurity(c *Config, ln *Listener) {
 func (l *loader) noteUnusedSecurity(kerberos, plain bool) {
 	for key, s := range l.set {
 		m, ok := lookup(key)
-		if !ok || m.row.standing != live || !strings.HasPrefix(key, "security.") {
+		if !ok || m.row.kind == kindFree || !strings.HasPrefix(key, "security.") || !isSecurityRow(m.row) {
 			continue
 		}
 		switch key {
-		case "security.mode", "security.set-ugi", "security.set-ugi-user":
-		case "security.handshake-timeout-ms":
+		case "security.mode", "security.set-ugi", "security.set-ugi-user", "security.handshake-timeout-ms":
 		case "security.users-file", "security.plain-without-tls":
 			if !plain {
 				l.note(s.line, "note", s.key, "has no effect: no listener's security.mode is PLAIN")
 			}
 		default:
-			if !kerberos && m.row.kind != kindFree {
+			if !kerberos {
 				l.note(s.line, "note", s.key, "has no effect: no listener's security.mode is KERBEROS")
 			}
 		}
 	}
+}
+
+func isSecurityRow(r *row) bool {
+	for i := range securityRows {
+		if r == &securityRows[i] {
+			return true
+		}
+	}
+	return false
 }
