@@ -215,7 +215,7 @@ func TestKerberosLargeReply(t *testing.T) {
 	}
 }
 
-// Whoever is refused hears the same; the log says why, and counters count.
+// L73: whoever is refused hears the same; the log says why, and counters count.
 func TestKerberosRefusals(t *testing.T) {
 	k := newRealm(t, "alice", "root/admin", "hive/localhost", "hive/elsewhere")
 	b := answering(t, nil)
