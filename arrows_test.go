@@ -46,6 +46,7 @@ var places = map[string][]string{
 	"github.com/pires/go-proxyproto":    {"internal/gateway"},
 	"github.com/go-zookeeper/zk":        {"internal/zk"},
 	"github.com/jcmturner/gokrb5":       {"sasl"},
+	"golang.org/x/crypto/bcrypt":        {"sasl/passwd"},
 	"github.com/jcmturner/gofork":       {"sasl"}, // its encoding/asn1 is the type of gokrb5's fields
 	"github.com/go-ldap/ldap":           {"sasl"},
 	"github.com/lestrrat-go/jwx":        {"sasl"},

@@ -180,8 +180,6 @@ func TestFallbacks(t *testing.T) {
 		{"show_compact", "0c0000" + "0f00010c00000000" + "0000", false},
 		{"get_role_names", "0f00000b0000000000", false},
 		{"list_privileges", "0f00000c0000000000", false},
-		{"get_all_token_identifiers", "0f00000b0000000000", false},
-		{"get_master_keys", "0f00000b0000000000", false},
 		{"get_principals_in_role", "0c0000" + "0f00010c00000000" + "0000", false},
 		{"get_role_grants_for_principal", "0c0000" + "0f00010c00000000" + "0000", false},
 		{"get_privilege_set", "0c0000" + "0d00010b0f00000000" + "0d00020b0f00000000" + "0d00030b0f00000000" + "0000",
@@ -202,7 +200,7 @@ func TestFallbacks(t *testing.T) {
 			}
 		})
 	}
-	if n := len(mustRules(t).fallbacks); n != 19 {
-		t.Errorf("%d fallbacks, want the 19 above", n)
+	if n := len(mustRules(t).fallbacks); n != 17 {
+		t.Errorf("%d fallbacks, want the 17 above", n)
 	}
 }

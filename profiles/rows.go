@@ -9,9 +9,10 @@ import (
 // answers are the names that rows may give as answer. Package internal/answer
 // has one implementation for each.
 var answers = []string{
-	"alive-since", "all-databases", "all-functions", "catalog", "catalogs", "check-lock", "end-txn", "heartbeat", "lock",
-	"merge-names", "merge-table-meta", "name", "nothing", "refuse-catalog-ddl", "set-meta-conf", "set-ugi", "show-locks",
-	"status", "unlock", "version", "write-ids",
+	"alive-since", "all-databases", "all-functions", "catalog", "catalogs", "check-lock", "end-txn", "heartbeat",
+	"lock", "merge-names", "merge-table-meta", "name", "nothing", "refuse-catalog-ddl", "set-meta-conf", "set-ugi",
+	"show-locks", "status", "token-cancel", "token-get", "token-renew", "token-store", "unlock", "version",
+	"write-ids",
 }
 
 // Answers are the names of all answers that rows may name, sorted.

@@ -3,7 +3,8 @@
 // messages does not see whether they are sealed. The mechanisms with a layer
 // are packages of their own: digest (DIGEST-MD5), krb (GSSAPI with Kerberos
 // 5). Package identity has Hadoop's name mapping, proxy and group rules,
-// package token Hive's delegation tokens. None of them knows the gateway, its
+// package token Hive's delegation tokens, package passwd a file of PLAIN's
+// users. None of them knows the gateway, its
 // listeners or its log; gokrb5 is known to krb only.
 //
 // A negotiation message (Apache Thrift, TSaslTransport):

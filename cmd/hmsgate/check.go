@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"hmsgate/internal/gateway"
 )
 
 func checkCommand() *cobra.Command {
@@ -20,6 +22,9 @@ the effective value of every key and where it came from. Exit code 0 when it is 
 			s, err := loadSite(file)
 			if err != nil {
 				return err
+			}
+			if err := gateway.CheckSecurity(s.cfg); err != nil {
+				return usageError{err}
 			}
 			for _, note := range slices.Concat(s.cfg.Notes, s.profiles.Notes(), s.table.Warnings()) {
 				fmt.Fprintln(c.ErrOrStderr(), note)

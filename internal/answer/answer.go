@@ -10,6 +10,7 @@ import (
 	"hmsgate/internal/session"
 	"hmsgate/profiles"
 	"hmsgate/route"
+	"hmsgate/sasl/token"
 )
 
 // Options are what the answers say of the gateway.
@@ -18,9 +19,10 @@ type Options struct {
 	Started      time.Time
 	GlobalWrites bool // namespace-less writes go to the default catalog, changes of its own catalogs too
 	Catalogs     []Catalog
-	Locks        *locks.Keeper // nil: one that takes no mirrors
-	AcidRead     bool          // clients of 4.x too read other catalogs' transactional tables
-	AllLists     bool          // lists of functions and databases that name no catalog are those of all
+	Locks        *locks.Keeper    // nil: one that takes no mirrors
+	Tokens       *token.Authority // nil: there are no delegation tokens
+	AcidRead     bool             // clients of 4.x too read other catalogs' transactional tables
+	AllLists     bool             // lists of functions and databases that name no catalog are those of all
 }
 
 // Catalog is what get_catalog says of a configured catalog, and what its locks are.
@@ -69,6 +71,10 @@ func Answers(o Options) (map[string]session.Answer, error) {
 		"nothing":            nothing,
 		"set-ugi":            setUGI,
 		"set-meta-conf":      setMetaConf,
+		"token-get":          s.tokenGet,
+		"token-renew":        s.tokenRenew,
+		"token-cancel":       s.tokenCancel,
+		"token-store":        tokenStore,
 		"lock":               s.lock,
 		"check-lock":         s.checkLock,
 		"unlock":             s.unlock,
@@ -118,12 +124,15 @@ func (s *set) aliveSince(c *session.Call) error {
 // (HiveMetaStoreClient.close).
 func nothing(*session.Call) error { return nil }
 
-// The texts of this package, which clients read. The first is the Java
+// The texts of this package, which clients read. The first two are the Java
 // proxy's.
 const (
 	textCatalogDDL = "Catalog definitions are policy-owned by proxy config; HMS API catalog mutations are disabled " +
 		"to preserve explicit namespace ownership"
-	textSettings = "this connection has made more settings than a gateway can repeat on other connections"
+	textNoTokens   = "Delegation tokens require Kerberos/SASL on the proxy front door"
+	textTokenStore = "token stores are not for clients: this gateway keeps its delegation tokens itself"
+	textTokensFail = "delegation tokens cannot be served now, try again later"
+	textSettings   = "this connection has made more settings than a gateway can repeat on other connections"
 )
 
 // refuseCatalogDDL refuses, unless the operator gave the default catalog all

@@ -1,8 +1,6 @@
 package answer
 
 import (
-	"bytes"
-
 	"hmsgate/frame"
 	"hmsgate/internal/session"
 	"hmsgate/route"
@@ -10,53 +8,44 @@ import (
 
 // setUGI answers as a metastore without SASL does: with the groups it was
 // told (HMSHandler.set_ugi). Each backend connection of this client hears it
-// once, when it is next used. A second one ends the connection, as there:
-// "UGI is already set. Resetting is not allowed" (TUGIBasedProcessor).
+// once, when it is next used, if the listener lets it be heard. A second one
+// ends the connection, as there: "UGI is already set. Resetting is not
+// allowed" (TUGIBasedProcessor).
+//
+// With SASL a metastore echoes the groups and the user, as often as it is
+// asked, and nothing changes: so it is here.
 func setUGI(c *session.Call) error {
+	args, err := splitStruct(c.Body())
+	if err != nil {
+		return err
+	}
+	groups := args.get(frame.List, 2) // element type, count, elements
+	if len(groups) < 5 || groups[0] != frame.String {
+		groups = []byte{frame.String, 0, 0, 0, 0}
+	}
+	if c.Identity() != nil {
+		if user := args.get(frame.String, 1); user != nil {
+			more := be.AppendUint32([]byte{frame.String}, be.Uint32(groups[1:])+1)
+			groups = append(append(more, groups[5:]...), user...)
+		}
+		sayGroups(c, groups)
+		return nil
+	}
 	if c.Known() {
 		return errSecondUGI
 	}
-	groups := groupsOf(c.Body())
-	if !c.Preamble(true, nil) {
+	if c.Said() && !c.Preamble(true, nil) {
 		c.Refuse(&route.Refusal{Exception: route.Meta, Reason: "settings", Text: textSettings})
 		return nil
 	}
-	c.Reply(func(dst []byte) []byte {
-		dst = append(dst, frame.List, 0, 0)
-		if len(groups) == 0 {
-			dst = append(dst, frame.String, 0, 0, 0, 0)
-		} else {
-			dst = append(dst, groups...)
-		}
-		return append(dst, frame.Stop)
-	})
+	sayGroups(c, groups)
 	return nil
 }
 
-// groupsOf finds the second argument, group_names, in a body that has been
-// walked before, and returns it as it stands: type, count, elements.
-//
-//	0b 00 01 len user | 0f 00 02 0b count { len name }* | 00
-func groupsOf(b []byte) []byte {
-	w := frame.NewWindow(bytes.NewReader(b), nil)
-	defer w.Park()
-	w.Start(0, len(b))
-	for w.Need(3) == nil {
-		head := w.Bytes()
-		t, id := head[0], be.Uint16(head[1:])
-		if t == frame.Stop {
-			break
-		}
-		w.Advance(3)
-		from := w.Pos()
-		if w.Skip(t, 1) != nil {
-			break
-		}
-		if v := b[from:w.Pos()]; id == 2 && t == frame.List && v[0] == frame.String {
-			return v
-		}
-	}
-	return nil
+func sayGroups(c *session.Call, list []byte) {
+	c.Reply(func(dst []byte) []byte {
+		return append(append(append(dst, frame.List, 0, 0), list...), frame.Stop)
+	})
 }
 
 // setMetaConf is a setting of the connection: the default catalog's answer is

@@ -97,9 +97,14 @@ func (l *loader) build() *Config {
 			FrameBytes:    l.size("limits.frame-bytes"),
 			HeldCall:      l.size("limits.held-call"),
 			HeldTotal:     l.size("limits.held-total"),
+
+			Handshakes:           l.int("limits.handshakes", ""),
+			HandshakesPerAddress: l.int("limits.handshakes-per-address", ""),
+			HandshakeBytes:       l.size("limits.handshake-bytes"),
 		},
-		Locks: l.locks(),
-		Log:   Log{Level: l.text("log.level"), Format: l.text("log.format"), Calls: l.bool("log.calls")},
+		Locks:     l.locks(),
+		FrontDoor: l.frontDoor(),
+		Log:       Log{Level: l.text("log.level"), Format: l.text("log.format"), Calls: l.bool("log.calls")},
 	}
 	names := l.catalogNames()
 	for _, n := range names {
@@ -216,6 +221,7 @@ func (l *loader) mainListener(catalog string) Listener {
 			Interval: l.duration("server.tcp-keepalive-interval-seconds", ""),
 			Count:    l.int("server.tcp-keepalive-count", ""),
 		},
+		Security: l.mainSecurity(),
 	}
 }
 
@@ -240,6 +246,7 @@ func (l *loader) listener(name, catalog string) Listener {
 			Interval: l.duration(at+"tcp-keepalive-interval-seconds", as("tcp-keepalive-interval-seconds")),
 			Count:    l.int(at+"tcp-keepalive-count", as("tcp-keepalive-count")),
 		},
+		Security: l.security(at, l.mainSecurity()),
 	}
 }
 

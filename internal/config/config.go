@@ -19,6 +19,8 @@ type Config struct {
 	RewriteViews         bool // names in views' texts are translated
 	KeepOriginalViewText bool // only in the expanded text
 
+	FrontDoor FrontDoor
+
 	Routing Routing
 	Locks   Locks
 	Limits  Limits
@@ -46,6 +48,7 @@ type Listener struct {
 	DefaultCatalog  string
 	ReadTimeout     time.Duration // between calls, 0 = none
 	KeepAlive       KeepAlive
+	Security        Security
 }
 
 // KeepAlive is TCP keepalive of client connections.
@@ -92,6 +95,11 @@ type Limits struct {
 	FrameBytes    int64
 	HeldCall      int64
 	HeldTotal     int64
+
+	// Clients that have not authenticated yet, all and from one address, and
+	// their largest Kerberos token.
+	Handshakes, HandshakesPerAddress int
+	HandshakeBytes                   int64
 }
 
 // Log is what is logged and how.

@@ -104,7 +104,7 @@ func aliasKeys(r *row) []string {
 
 // A key that is in the table but read by nobody would be accepted in silence.
 func TestEveryLiveKeyIsRead(t *testing.T) {
-	c := mustParse(t, YAML, "catalog.x.uris: thrift://h:1\nlistener.x.bind: :1\n")
+	c := mustParse(t, YAML, "catalog.x.uris: thrift://h:1\nlistener.x.bind: :1\nsecurity.proxyuser.x: {users: u, groups: g, hosts: h}\n")
 	read := map[string]bool{}
 	for _, s := range c.Effective() {
 		read[s.Key] = true
@@ -150,12 +150,14 @@ func TestDefaultsOfBothSpellings(t *testing.T) {
 		File: "f", DefaultCatalog: "a", Separator: "__", PreserveBackendCatalogName: true, RewriteViews: true,
 		Listeners: []Listener{{Name: "server", Bind: "0.0.0.0:9083", Raw: true, Framed: true, FrontendProfile: "auto",
 			DefaultCatalog: "a", ReadTimeout: 600 * time.Second,
-			KeepAlive: KeepAlive{Enabled: true, Idle: 120 * time.Second, Interval: 30 * time.Second, Count: 4}}},
+			KeepAlive: KeepAlive{Enabled: true, Idle: 120 * time.Second, Interval: 30 * time.Second, Count: 4},
+			Security:  Security{Mode: ModeNone, SetUGI: UGITrust}}},
+		FrontDoor: defaultDoor(),
 		Catalogs: []Catalog{{Name: "a", Addresses: []string{"h:1"}, BackendCatalog: "hive", Profile: "auto",
 			LocationURI: "file:///warehouse/a", CallTimeout: 600 * time.Second, Conf: map[string]string{}}},
 		Routing: Routing{FanoutTimeout: 30 * time.Second, ConnectPatience: 5 * time.Second},
 		Limits: Limits{Connections: 10000, CallBytes: 100 << 20, FrameBytes: 16384000,
-			HeldCall: 64 << 20, HeldTotal: 1 << 30},
+			HeldCall: 64 << 20, HeldTotal: 1 << 30, Handshakes: 1024, HandshakesPerAddress: 64, HandshakeBytes: 64 << 10},
 		Locks: Locks{Timeout: 300 * time.Second},
 		Log:   Log{Level: "info", Format: "json"}, MetricsPrefix: "hmsgate_", ShutdownTimeout: 30 * time.Second,
 	}

@@ -79,7 +79,7 @@ func errorCases() []errorCase {
 		y("choices empty", "server.transports: []",
 			`f:6: server.transports: is empty; allowed: one or more of raw, framed`),
 		p("alias values", "catalog.hdp.conf.hive.metastore.thrift.framed.transport.enabled=maybe",
-			`f:6: catalog.hdp.conf.hive.metastore.thrift.framed.transport.enabled: "maybe" is not a value of this key; allowed: true, false`),
+			`f:6: catalog.hdp.conf.hive.metastore.thrift.framed.transport.enabled: "maybe" is not a value of this key; allowed: false, true`),
 		y("profile", "compatibility.frontend-profile: hive 3",
 			`f:6: compatibility.frontend-profile: "hive 3" is not an interface version; allowed: auto, an inventory such as apache-3.1.3, or APACHE_3_1_3, APACHE_4_1_0, HORTONWORKS_3_1_0_3_1_0_78, HORTONWORKS_3_1_0_3_1_5_6150_1`),
 		p("profile, peer", "catalog.hdp.runtime-profile=CLOUDERA_7",
@@ -208,7 +208,8 @@ f:6: additional-frontends.a.frontend-profile: is not set; allowed: an interface 
 		p("access mode", "catalog.hdp.access-mode=READ_ONLY",
 			`f:6: catalog.hdp.access-mode: "READ_ONLY" is not supported by this version; allowed: READ_WRITE`),
 		p("security", "security.mode=KERBEROS",
-			`f:6: security.mode: "KERBEROS" is not supported by this version; allowed: NONE`),
+			"f:6: security.server-principal: is not set, and a listener's security.mode is KERBEROS; allowed: service/host@REALM; _HOST may stand for this machine's name\n"+
+				"f:6: security.server-keytab: is not set, and a listener's security.mode is KERBEROS; allowed: a keytab file"),
 		p("rate limit", "rate-limit.principal.requests-per-second=10",
 			`f:6: rate-limit.principal.requests-per-second: "10" is not supported by this version; allowed: 0`),
 		p("whitelist", "catalog.apache.write-db-whitelist=sales",

@@ -85,6 +85,19 @@ func (es Errors) sorted() Errors {
 	return out
 }
 
+// Blame is a finding about a key that only its use has shown, such as a file
+// that cannot be read.
+func (c *Config) Blame(key, problem, allowed string) *Error {
+	e := &Error{File: c.File, Key: key, Problem: problem, Allowed: allowed}
+	for _, s := range c.settings {
+		if at, ok := strings.CutPrefix(s.Origin, c.File+":"); ok && s.Key == key {
+			e.Line, _ = strconv.Atoi(at)
+			e.Value = s.Value
+		}
+	}
+	return e
+}
+
 // secretWords mark keys whose values are never printed. Hadoop spells object
 // store credentials fs.s3a.access.key, fs.azure.account.key.NAME and so on.
 var secretWords = []string{

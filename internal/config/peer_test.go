@@ -14,14 +14,18 @@ func TestPeerFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	keep := KeepAlive{Enabled: true, Idle: 120 * time.Second, Interval: 30 * time.Second, Count: 4}
+	open := Security{Mode: ModeNone, SetUGI: UGITrust}
+	door := defaultDoor()
+	door.Principals, door.Realm = []string{"hive/_HOST@EXAMPLE.COM"}, "EXAMPLE.COM"
 	want := Config{
-		File: "testdata/peer.properties", Name: "hms-proxy-prod", Admin: "0.0.0.0:10083", DefaultCatalog: "hdp", Separator: ".",
+		FrontDoor: door,
+		File:      "testdata/peer.properties", Name: "hms-proxy-prod", Admin: "0.0.0.0:10083", DefaultCatalog: "hdp", Separator: ".",
 		RewriteViews: true,
 		Listeners: []Listener{
 			{Name: "server", Bind: "0.0.0.0:9083", Raw: true, Framed: true, FrontendProfile: "hdp-3.1.0.0-78",
-				DefaultCatalog: "hdp", ReadTimeout: 300 * time.Second, KeepAlive: keep},
+				DefaultCatalog: "hdp", ReadTimeout: 300 * time.Second, KeepAlive: keep, Security: open},
 			{Name: "spark", Bind: "0.0.0.0:9084", Raw: true, Framed: true, FrontendProfile: "apache-3.1.3",
-				DefaultCatalog: "hdp", ReadTimeout: 300 * time.Second, KeepAlive: keep},
+				DefaultCatalog: "hdp", ReadTimeout: 300 * time.Second, KeepAlive: keep, Security: open},
 		},
 		Catalogs: []Catalog{
 			{Name: "hdp", Addresses: []string{"hdp-1.example.com:9083", "hdp-2.example.com:9083"}, BackendCatalog: "hive",
@@ -32,9 +36,10 @@ func TestPeerFile(t *testing.T) {
 				CallTimeout: 5 * time.Minute, Conf: map[string]string{"fs.defaultFS": "hdfs://shared"}},
 		},
 		Routing: Routing{RefuseUnknownMethods: true, LenientFanout: true, FanoutTimeout: 30 * time.Second, ConnectPatience: 5 * time.Second},
-		Limits:  Limits{Connections: 10000, CallBytes: 100 << 20, FrameBytes: 16384000, HeldCall: 64 << 20, HeldTotal: 1 << 30},
-		Locks:   Locks{Timeout: 300 * time.Second},
-		Log:     Log{Level: "info", Format: "json"}, MetricsPrefix: "hmsgate_", ShutdownTimeout: 30 * time.Second,
+		Limits: Limits{Connections: 10000, CallBytes: 100 << 20, FrameBytes: 16384000, HeldCall: 64 << 20, HeldTotal: 1 << 30,
+			Handshakes: 1024, HandshakesPerAddress: 64, HandshakeBytes: 64 << 10},
+		Locks: Locks{Timeout: 300 * time.Second},
+		Log:   Log{Level: "info", Format: "json"}, MetricsPrefix: "hmsgate_", ShutdownTimeout: 30 * time.Second,
 	}
 	got := *c
 	got.settings, got.profiles, got.Notes = nil, nil, nil
@@ -48,8 +53,7 @@ testdata/peer.properties:11: note: server.max-worker-threads: has no effect: the
 testdata/peer.properties:16: note: management.threads: has no effect: the gateway has no pool of worker threads
 testdata/peer.properties:20: note: compatibility.frontend-standalone-metastore-jar: has no effect: no Hive jar is involved
 testdata/peer.properties:24: note: additional-frontends.spark.max-worker-threads: has no effect: the gateway has no pool of worker threads
-testdata/peer.properties:26: note: security.mode: has no effect: the feature is not in this version
-testdata/peer.properties:27: note: security.server-principal: has no effect: security.mode is NONE
+testdata/peer.properties:27: note: security.server-principal: has no effect: no listener's security.mode is KERBEROS
 testdata/peer.properties:30: note: backend.conf: these Hive settings are kept but have no effect: fs.defaultFS
 testdata/peer.properties:36: note: catalog.hdp.access-mode: has no effect: the feature is not in this version
 testdata/peer.properties:37: note: catalog.hdp.conf: these Hive settings are kept but have no effect: fs.defaultFS

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,7 +41,7 @@ const (
 type alias struct {
 	key    string
 	unit   time.Duration     // unit of a bare number, where it differs
-	values map[string]string // other words for the values, lower case
+	values map[string]string // other words for the values, in any letter case
 }
 
 // row describes one key, or a family of keys: <n> stands for one name,
@@ -74,12 +75,13 @@ const anyPort = 65535
 var sections = []section{
 	{"Server", serverRows},
 	{"Further listeners", listenerRows},
+	{"Security of clients", securityRows},
 	{"Administration, log, metrics", adminRows},
 	{"Routing and names", routingRows},
 	{"Catalogs", catalogRows},
 	{"Interface versions", profileRows},
 	{"Locks", lockRows},
-	{"Limits", limitRows},
+	{"Limits", slices.Concat(limitRows, handshakeRows)},
 	{"Keys of hms-proxy that have no effect here", notedRows},
 	{"Keys of hms-proxy that this version does not support", laterRows},
 }
@@ -96,7 +98,7 @@ var serverRows = []row{
 	{key: "server.name", kind: kindText, def: "", peer: "hms-proxy",
 		doc: "Answer to the fb303 call for the server's name; empty: the default catalog's metastore answers."},
 	{key: "server.transports", kind: kindChoices, def: "raw,framed", allowed: transports,
-		doc: "Transports a client may speak."},
+		doc: "Transports a client may speak. Under SASL messages are raw, in SASL's own frames, whatever is set here."},
 	{key: "server.accept-old-binary", kind: kindBool, def: "false",
 		doc: "Accept binary messages without a version word. Real metastores close such a connection."},
 	{key: "compatibility.frontend-profile", kind: kindProfile, def: "auto", peer: "apache-3.1.3",

@@ -12,9 +12,8 @@ const (
 
 // notedRows are keys of the peer that a migrated file may keep.
 var notedRows = slices.Concat(plainNoted,
-	family("security.", "security.mode is NONE", "server-principal", "server-keytab", "principal", "keytab",
-		"client-principal", "client-keytab", "outbound-principal", "outbound-keytab",
-		"front-door-conf.*", "service-principals.*"),
+	family("security.", "no metastore is spoken to with Kerberos",
+		"client-principal", "client-keytab", "outbound-principal", "outbound-keytab", "service-principals.*"),
 	family("security.group-disk-cache.", notUsed, "path", "entry-ttl-seconds",
 		"persist-interval-seconds", "persist-on-shutdown"),
 	family("routing.backend-state-polling.", notUsed, "interval-ms", "probe-timeout-ms", "max-parallelism"),
@@ -98,7 +97,6 @@ var (
 // laterRows are keys whose features are missing. A value that asks for the
 // feature is refused.
 var laterRows = []row{
-	{key: "security.mode", standing: later, off: []string{"NONE"}},
 	{key: "security.impersonation-enabled", standing: later, off: offFalse},
 	{key: "security.group-disk-cache.enabled", standing: later, off: offFalse},
 	{key: "catalog.<n>.impersonation-enabled", standing: later, off: offFalse},

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,10 +27,15 @@ func (r *row) normalise(value string, a *alias) (string, finding) {
 			unit = a.unit
 		}
 		if a.values != nil {
-			if v, ok := a.values[strings.ToLower(value)]; ok {
-				return v, finding{}
+			known := make([]string, 0, len(a.values))
+			for word, v := range a.values {
+				if strings.EqualFold(word, value) {
+					return v, finding{}
+				}
+				known = append(known, word)
 			}
-			return "", finding{"is not a value of this key", "true, false"}
+			slices.Sort(known)
+			return "", finding{"is not a value of this key", strings.Join(known, ", ")}
 		}
 	}
 	switch r.kind {

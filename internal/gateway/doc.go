@@ -15,6 +15,23 @@
 // of connections hears so in answer to its first call, and has two seconds to
 // make it; 64 are told at a time, further ones are closed without a word.
 //
+// # The door
+//
+// A listener with TLS or a security.mode lets nobody in who does not do as it
+// says, and says nothing to a client that could not read it:
+//
+//	what comes first                     what happens
+//	TLS                                  handshake where there is a certificate; then as follows, inside
+//	SASL START                           negotiation; on failure sasl.RefusalText, whatever the reason
+//	SASL BAD, ERROR                      the client's own login failed: a line
+//	anything else                        a line that says what it seems to be, a count, closed
+//
+// The reason of a failed login is in the log alone, with names and no secret.
+// Before anybody knows who a client is, it has 5 s to its first bytes and
+// security.handshake-timeout-ms for all; limits.handshakes clients may be so
+// far at a time, limits.handshakes-per-address of one address (of IPv6: a /64);
+// after 100 failed logins an address has 10 tries a second.
+//
 // # Who a metastore is
 //
 // Each URI is asked at start, again and again until it answers, and every

@@ -35,8 +35,9 @@ type Gateway struct {
 	budget   *frame.Budget
 	dialer   net.Dialer
 	locks    *locks.Keeper
-	zk       *zk.Conn                // of the lock store, nil when that is in memory
-	store    *locks.ZooKeeper        // that instances share, nil likewise
+	zk       *zk.Conn         // of the lock store, nil when that is in memory
+	store    *locks.ZooKeeper // that instances share, nil likewise
+	security *security
 	envs     map[string]*session.Env // by front profile
 
 	listeners []*listener
@@ -67,7 +68,12 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 	if err != nil {
 		return nil, err
 	}
+	secure, err := newSecurity(cfg, log)
+	if err != nil {
+		return nil, err
+	}
 	g := &Gateway{cfg: cfg, log: log, version: version, started: time.Now(), table: table, profiles: set, budget: newBudget(cfg),
+		security: secure,
 		dialer:   net.Dialer{Timeout: 10 * time.Second},
 		sessions: map[*session.Session]struct{}{}, envs: map[string]*session.Env{}}
 	if g.locks, err = g.keeper(); err != nil {
@@ -93,8 +99,13 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 
 // Start opens all listeners and begins to serve.
 func (g *Gateway) Start() error {
-	for _, note := range slices.Concat(g.cfg.Notes, g.profiles.Notes(), g.table.Warnings()) {
+	for _, note := range slices.Concat(g.cfg.Notes, g.profiles.Notes(), g.table.Warnings(), g.security.notes) {
 		g.log.Warn().Msg(note)
+	}
+	if a := g.security.tokens; a != nil {
+		if err := a.Start(g.life); err != nil {
+			return err
+		}
 	}
 	for i := range g.cfg.Listeners {
 		l, err := g.listen(&g.cfg.Listeners[i])
@@ -115,6 +126,7 @@ func (g *Gateway) Start() error {
 		}
 		g.log.Info().Str("addr", g.admin.Addr().String()).Msg("admin listener")
 	}
+	g.keepTokens()
 	g.probeAll(g.life)
 	g.probing.Add(1)
 	go func() {

@@ -35,6 +35,15 @@ func (g *Gateway) listen(cfg *config.Listener) (*listener, error) {
 		return nil, fmt.Errorf("listener %s %q: %w", cfg.Name, cfg.Bind, err)
 	}
 	opt := session.Options{Raw: cfg.Raw, Framed: cfg.Framed, Old: cfg.AcceptOldBinary, Idle: cfg.ReadTimeout}
+	if s := &cfg.Security; s.Mode == config.ModeNone {
+		opt.UGI = session.UGI{Drop: s.SetUGI == config.UGIIgnore, Need: s.SetUGI == config.UGIRequire}
+		if s.SetUGI == config.UGIFixed {
+			opt.UGI.User = s.SetUGIUser
+		}
+	}
+	if d := g.door(cfg); d != nil {
+		opt.Door = d
+	}
 	if cfg.DefaultCatalog != "" {
 		opt.Default = g.table.Catalog(cfg.DefaultCatalog)
 	}

@@ -22,9 +22,13 @@ var buckets = []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 
 // Closed lists of label values.
 var (
 	// Why a connection was closed at the door.
-	refusals = strings.Fields("limit")
+	refusals = strings.Fields("limit handshakes failures tls")
 	// What a peer on the port seemed to be: the names of frame.Peer.
 	peers = strings.Fields("raw framed old-binary compact framed-compact sasl tls http unknown")
+	// How clients log in, and what becomes of it: ok, or a sasl.Reason.
+	mechanisms = strings.Fields("GSSAPI DIGEST-MD5 PLAIN")
+	logins     = strings.Fields("ok protocol mechanism limit peer io credentials no-key skew replay expired name realm " +
+		"layer enctype unavailable internal")
 	// What went wrong with a backend.
 	failures = strings.Fields("connect timeout closed broken_reply protocol preamble")
 	// How a drain ended.
@@ -53,7 +57,7 @@ type Registry struct {
 	ambiguous, shadowed, hintWrites  prometheus.Counter
 	outgrown                         prometheus.Counter
 	backendFailures, backendSwitches *prometheus.CounterVec
-	fanoutDegraded                   *prometheus.CounterVec
+	fanoutDegraded, authentications  *prometheus.CounterVec
 	clients, backendConns            prometheus.Gauge
 	accepted                         prometheus.Counter
 	refused, unexpected, drains      closed
@@ -102,9 +106,11 @@ func New(o Options) *Registry {
 		backendSwitches: f.counters("backend_switches_total",
 			"Times that a catalog's calls went over to another of its metastores.", "catalog"),
 		fanoutDegraded: f.counters("fanout_degraded_total", "Merged answers that had to do without a catalog.", "catalog"),
-		clients:        f.gauge("client_connections", "Open client connections."),
-		backendConns:   f.gauge("backend_connections", "Open backend connections."),
-		accepted:       f.counter("client_connections_total", "Accepted client connections."),
+		authentications: f.counters("authentications_total", "Logins of clients, by mechanism and outcome.",
+			"mechanism", "result"),
+		clients:      f.gauge("client_connections", "Open client connections."),
+		backendConns: f.gauge("backend_connections", "Open backend connections."),
+		accepted:     f.counter("client_connections_total", "Accepted client connections."),
 		refused: f.closed("client_connections_refused_total", "Client connections closed at the door.",
 			"reason", refusals),
 		unexpected: f.closed("unexpected_bytes_total", "Connections closed for their first bytes, by what the peer seems to be.",
@@ -126,7 +132,21 @@ func (r *Registry) ClientClosed() { r.clients.Dec() }
 func (r *Registry) BackendOpened() { r.backendConns.Inc() }
 func (r *Registry) BackendClosed() { r.backendConns.Dec() }
 
-// Refused counts a client connection closed at the door: limit or other.
+// Authenticated counts a client's login: ok, or the sasl.Reason why not. The mechanism is empty before one was
+// chosen.
+func (r *Registry) Authenticated(mechanism, result string) {
+	if mechanism == "" {
+		mechanism = "none"
+	} else if !contains(mechanisms, mechanism) {
+		mechanism = other
+	}
+	if !contains(logins, result) {
+		result = other
+	}
+	r.authentications.WithLabelValues(mechanism, result).Inc()
+}
+
+// Refused counts a client connection closed at the door: limit, handshakes, failures, tls or other.
 func (r *Registry) Refused(reason string) { r.refused.inc(reason) }
 
 // Unexpected counts a connection closed for its first bytes, by the name of the frame.Peer it seems to be.

@@ -220,13 +220,19 @@ func (s *Session) reroute(c *Call) bool {
 func (s *Session) walk(c *Call) error {
 	s.bind.Reset(s.env.Table, s.opt.Default)
 	if c.m == nil {
-		return s.walker.Strings(&s.in, s.visit)
+		if err := s.walker.Strings(&s.in, s.visit); err != nil {
+			return err
+		}
+		return s.verified()
 	}
 	err := s.walker.Gather(&s.in, s.env.Plans.Call, c.m.CallRoot, &s.facts)
 	for _, f := range s.facts.List() {
 		s.bind.Add(f.Kind, s.in.At(f.Off, f.Len))
 	}
 	s.shown(c)
+	if err == nil {
+		err = s.verified()
+	}
 	return err
 }
 
@@ -234,6 +240,10 @@ func (s *Session) walk(c *Call) error {
 func (s *Session) decide(c *Call) {
 	if c.typ != frame.Call && !(c.typ == frame.Oneway && c.m != nil && c.m.Oneway) {
 		s.fault(c, frame.InvalidMessageType, textMessageType(c.typ))
+		return
+	}
+	if ref := s.nameless(c); ref != nil {
+		s.refuse(c, ref)
 		return
 	}
 	if c.m != nil && c.m.answer != nil {

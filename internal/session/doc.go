@@ -27,6 +27,20 @@
 // A metastore that connects but has not said yet what it is is passed over,
 // within the patience for connects, like one that does not connect.
 //
+// # Clients that authenticate
+//
+// A Door (package gateway has it) lets a client in before its first message.
+// What it leaves are an identity, which nothing changes afterwards, and a
+// source and a sink of package sasl between the connection and the windows:
+//
+//	connection -> Source -> window of calls      window of replies -> Sink -> connection
+//
+// The walker does not see them. A reply ends its token (Sink.End), so that no
+// client waits for the rest of one. A token too long to be held is opened
+// piece by piece: what its MAC has not confirmed yet may be walked and sent
+// on, but never a call's last byte (Session.verified), so a damaged token
+// spoils a call and completes none.
+//
 // # Versions
 //
 // A call travels by the plans of its backend's version (Env.Warm compiles them

@@ -67,6 +67,7 @@ type Env struct {
 	stale, keep time.Duration
 
 	methods  map[string]*method
+	ugi      string // the method that tells who a client is
 	programs map[string]Answer
 	versions *versions
 	lacking  *lacking
@@ -110,6 +111,9 @@ func (e *Env) Prepare(answers map[string]Answer) error {
 		if p.Answer != "" {
 			if m.answer = answers[p.Answer]; m.answer == nil {
 				return &missingAnswer{p.Method, p.Answer}
+			}
+			if p.Answer == answerUGI {
+				e.ugi = name
 			}
 		}
 		e.methods[name] = m

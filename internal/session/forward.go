@@ -188,6 +188,9 @@ func (s *Session) emit(c *Call, b *backend, o *outgoing) error {
 	if o.late != nil {
 		return nil
 	}
+	if err := s.verified(); err != nil {
+		return err
+	}
 	return s.in.End()
 }
 
@@ -292,7 +295,7 @@ func (s *Session) stream(c *Call, b *backend) (ok bool, err error) {
 		}
 	}
 	w.Rewind()
-	w.Emit(&s.client, s.framed)
+	w.Emit(s.out, s.framed)
 	w.Lazy()
 	if size >= 0 {
 		err = w.FrameHeader(size)

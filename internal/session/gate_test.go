@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"hmsgate/internal/wiretest"
+	"hmsgate/sasl"
 )
 
 // Gates count; none looks at how long something took. Both ends are played by
@@ -110,6 +111,7 @@ type gateCase struct {
 	name          string
 	profile       string // of the backend; "" for 3.1.3
 	framed        bool
+	auth          bool // the client has authenticated; its messages are not sealed
 	call, want    []byte
 	reply, answer []byte
 }
@@ -126,6 +128,11 @@ func gateCases() []gateCase {
 		bridged("sales", "sales"), bridged("apache__sales", "sales"),
 	}
 	for _, c := range cases {
+		c.name, c.auth = c.name+", SASL auth", true
+		c.call, c.answer = wiretest.Framed(c.call), wiretest.Framed(c.answer)
+		cases = append(cases, c)
+	}
+	for _, c := range cases[:len(cases)/2] {
 		c.name, c.framed = c.name+", framed", true
 		c.call, c.want = wiretest.Framed(c.call), wiretest.Framed(c.want)
 		c.reply, c.answer = wiretest.Framed(c.reply), wiretest.Framed(c.answer)
@@ -143,6 +150,16 @@ func bridged(db, inner string) gateCase {
 		reply: wiretest.Reply("get_table_req", 7, wiretest.Struct(nil).Struct(0, wiretest.Struct(nil).Struct(1,
 			value).Stop()).Stop()),
 		answer: wiretest.Reply("get_table", 7, tableResult(db, "t"))}
+}
+
+// let is a door that lets everybody in.
+func let(in *sasl.Session) Door { return openDoor{in} }
+
+type openDoor struct{ in *sasl.Session }
+
+func (d openDoor) Enter(conn net.Conn) (*Entry, error) { return &Entry{Conn: conn, SASL: d.in}, nil }
+func (d openDoor) Away(conn net.Conn, _ string, _ time.Duration) (*Entry, error) {
+	return d.Enter(conn)
 }
 
 // play runs a session of n calls; each is called before every call.
@@ -163,6 +180,9 @@ func (g *gateCase) play(t *testing.T, n int, each func(left int)) (*caller, []*m
 		return m, nil
 	}
 	prepare(t, e)
+	if g.auth {
+		r.opt.Door = let(&sasl.Session{Outcome: sasl.Outcome{QOP: sasl.Auth, Identity: sasl.Identity{User: "alice"}}})
+	}
 	c := &caller{call: g.call, left: n, each: each}
 	New(func() *Env { return e }, c, r.opt).Run()
 	if c.left != 0 || c.owed != 0 || !bytes.Equal(c.got, g.answer) {

@@ -29,7 +29,7 @@ func (s *Session) local(c *Call, msg []byte) {
 		s.scratch = msg[:0]
 	}
 	c.out = int64(len(msg))
-	if _, err := s.client.Write(msg); err != nil {
+	if err := s.say(msg); err != nil {
 		c.close = true
 	}
 }

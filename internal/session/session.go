@@ -11,6 +11,7 @@ import (
 	"hmsgate/profiles"
 	"hmsgate/rewrite"
 	"hmsgate/route"
+	"hmsgate/sasl"
 )
 
 // Options are what a listener says about its clients.
@@ -19,6 +20,8 @@ type Options struct {
 	Old         bool           // old-style headers are accepted
 	Idle        time.Duration  // between two bytes of a client; 0: for ever
 	Default     *route.Catalog // the listener's own default catalog, nil: the table's
+	Door        Door           // nil: whoever comes is in
+	UGI         UGI            // of clients that do not authenticate
 }
 
 // Session serves one client.
@@ -26,8 +29,15 @@ type Session struct {
 	env    *Env
 	next   func() *Env // the current environment, looked up at each call
 	opt    Options
+	conn   net.Conn // as accepted: what is closed to end the session from outside
 	client clientLink
 	framed bool
+
+	// Set once the client is in.
+	identity *sasl.Identity // who it is; nil: nobody asked
+	source   *sasl.Source   // of its bytes; nil without SASL
+	sealed   *sasl.Sink     // likewise
+	out      frame.Sink     // sealed, or client
 
 	in     frame.Window
 	frames *frame.FrameReader
@@ -58,8 +68,9 @@ type Session struct {
 // environment.
 func New(env func() *Env, conn net.Conn, opt Options) *Session {
 	e := env()
-	s := &Session{env: e, next: env, opt: opt}
+	s := &Session{env: e, next: env, opt: opt, conn: conn}
 	s.client = clientLink{link: newLink(conn, opt.Idle), s: s}
+	s.out = &s.client
 	s.in.Reset(&s.client, e.Budget)
 	s.possible = profiles.AnyGen
 	s.visit = func(v []byte) error { s.bind.AddUnknown(v); return nil }
@@ -71,9 +82,10 @@ func New(env func() *Env, conn net.Conn, opt Options) *Session {
 // drains.
 func (s *Session) Run() {
 	defer s.close()
-	if !s.hello() {
+	if s.opt.Door != nil && !s.take(s.opt.Door.Enter(s.conn)) || !s.hello() {
 		return
 	}
+	s.preset()
 	for s.wait() {
 		if !s.serve() {
 			return
@@ -84,12 +96,12 @@ func (s *Session) Run() {
 // Wake ends the wait of an idle session; a busy one finishes its call first.
 func (s *Session) Wake() {
 	if s.idle.Load() {
-		_ = s.client.conn.SetReadDeadline(time.Unix(1, 0))
+		_ = s.conn.SetReadDeadline(time.Unix(1, 0))
 	}
 }
 
 // Cut closes the client's connection under the session.
-func (s *Session) Cut() { _ = s.client.conn.Close() }
+func (s *Session) Cut() { _ = s.conn.Close() }
 
 // Idle says whether the session is between calls.
 func (s *Session) Idle() bool { return s.idle.Load() }
@@ -99,6 +111,10 @@ func (s *Session) close() {
 	s.giveBack()
 	s.in.Reset(nil, nil)
 	s.in.Park()
+	if s.source != nil {
+		s.source.Drop()
+		s.sealed.Drop()
+	}
 	_ = s.client.conn.Close()
 }
 
@@ -107,6 +123,9 @@ func (s *Session) close() {
 // patience, however slowly the client sends.
 func (s *Session) TurnAway(text string, patience time.Duration) {
 	defer s.close()
+	if s.opt.Door != nil && !s.take(s.opt.Door.Away(s.conn, textBusy(text), patience)) {
+		return
+	}
 	s.client.hard, s.client.write = time.Now().Add(patience), 0
 	if !s.hello() || !s.wait() {
 		return
@@ -130,6 +149,13 @@ func (s *Session) hello() bool {
 		s.idle.Store(false)
 		peer = frame.Sniff(s.in.Bytes())
 		n = s.in.Buffered()
+	}
+	if s.source != nil {
+		// SASL has frames of its own; HMS has none inside them (HiveMetaStore.startMetaStore)
+		if peer == frame.RawBinary || peer == frame.OldBinary && s.opt.Old {
+			return true
+		}
+		peer = frame.Unknown
 	}
 	switch {
 	case peer == frame.RawBinary && s.opt.Raw, peer == frame.OldBinary && s.opt.Raw && s.opt.Old:
@@ -162,9 +188,9 @@ func head(b []byte) []byte { return b[:min(len(b), 16)] }
 func expectation(p frame.Peer) string {
 	switch p {
 	case frame.SASL:
-		return "SASL client on a listener without SASL: closed"
+		return "SASL client on a listener without SASL: closed (security.mode)"
 	case frame.TLS:
-		return "TLS client on a listener without TLS: closed"
+		return "TLS client on a listener without TLS: closed (server.tls.certificate)"
 	case frame.HTTP:
 		return "HTTP client on a Thrift listener: closed"
 	case frame.OldBinary:
@@ -181,6 +207,9 @@ func expectation(p frame.Peer) string {
 // call that has begun to arrive is served even while the gateway drains.
 func (s *Session) wait() bool {
 	s.in.Release()
+	if s.source != nil {
+		s.source.Park()
+	}
 	if s.in.Buffered() == 0 {
 		s.idle.Store(true)
 		if s.env.Draining.Load() {
@@ -201,6 +230,8 @@ func (s *Session) wait() bool {
 func (s *Session) gone(err error, inside bool) bool {
 	switch {
 	case errors.Is(err, errDrain):
+	case spoiled(err):
+		s.warn().Err(err).Msg("bytes that are not what the client sealed: closed")
 	case errors.Is(err, errIdle):
 		s.log().Msg("idle client closed (server.client-socket-timeout-ms)")
 	case inside && !errors.Is(err, io.EOF):

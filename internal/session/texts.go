@@ -12,6 +12,9 @@ import (
 // RetryingMetaStoreClient; Apache Spark, HiveClientImpl; Apache Iceberg,
 // HiveClientPool): names of Thrift's or JDO's exception classes.
 
+// textNameless: a listener that wants to know a client's name.
+const textNameless = "this gateway serves no call before set_ugi (security.set-ugi)"
+
 // textUnreachable: nothing was sent.
 func textUnreachable(catalog string) string {
 	return fmt.Sprintf("catalog '%s' cannot be reached; the call was not executed", catalog)

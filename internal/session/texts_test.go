@@ -25,7 +25,7 @@ func noReplayWords(t testing.TB, text string) {
 
 func TestTextsHoldNoWordUponWhichClientsReplay(t *testing.T) {
 	texts := []string{
-		textUnreachable("apache"), textLostRead("get_table", "apache"), textUnknown("drop_table", "apache"),
+		textNameless, textUnreachable("apache"), textLostRead("get_table", "apache"), textUnknown("drop_table", "apache"),
 		textTimeout("get_table", "apache", time.Second), textTimeoutWrite("drop_table", "apache", time.Second),
 		textMessageType(frame.Oneway), textTooLarge(64 << 20), textTooLong(1, frame.ErrTooLong), textBusy("too many clients (limits.connections)"),
 		textReplyTooLarge("get_table", "frame limit", 16384000, "limits.frame-bytes"), textUnread(""), textFrameTooLarge(1), textShareTooLarge("get_databases", "hdp"),

@@ -16,6 +16,7 @@ import (
 	"hmsgate/sasl/digest"
 	"hmsgate/sasl/identity"
 	"hmsgate/sasl/krb"
+	"hmsgate/sasl/krb/krbtest"
 )
 
 const (
@@ -52,16 +53,16 @@ func (e *echo) failures() []error {
 	return append([]error(nil), e.errs...)
 }
 
-func newEcho(t testing.TB, r *realm, q sasl.QOP) *echo {
-	kt, err := krb.OpenKeytab(r.keytabPath(service))
+func newEcho(t testing.TB, r *krbtest.MIT, q sasl.QOP) *echo {
+	kt, err := krb.OpenKeytab(r.KeytabPath(service))
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := identity.NewMapping("", realmName, "")
+	names, err := identity.NewMapping("", krbtest.MITRealm, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := krb.NewAcceptor(krb.AcceptorConfig{Keytab: kt, Principals: []string{service + "@" + realmName}, QOP: q, ShortName: names.Short})
+	a, err := krb.NewAcceptor(krb.AcceptorConfig{Keytab: kt, Principals: []string{service + "@" + krbtest.MITRealm}, QOP: q, ShortName: names.Short})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,14 +13,15 @@ import (
 	"hmsgate/sasl"
 	"hmsgate/sasl/digest"
 	"hmsgate/sasl/krb"
+	"hmsgate/sasl/krb/krbtest"
 )
 
 // java is the compiled Java peer.
 type java struct{ path, classes string }
 
 func newJava(t testing.TB) java {
-	program(t, "java")
-	program(t, "javac")
+	krbtest.Program(t, "java")
+	krbtest.Program(t, "javac")
 	jars := []string{}
 	for _, names := range [][]string{{"thrift.jar", "libthrift.jar"}, {"slf4j-api.jar"}} {
 		found := ""
@@ -32,7 +33,7 @@ func newJava(t testing.TB) java {
 			}
 		}
 		if found == "" {
-			leaveOut(t, "no "+names[0]+" (libthrift-java, libslf4j-java)")
+			krbtest.LeaveOut(t, "no "+names[0]+" (libthrift-java, libslf4j-java)")
 		}
 		jars = append(jars, found)
 	}
@@ -45,16 +46,16 @@ func newJava(t testing.TB) java {
 	return j
 }
 
-func (j java) command(r *realm, args ...string) *exec.Cmd {
-	a := []string{"-cp", j.path, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.security.krb5.conf=" + r.conf, "SaslPeer"}
+func (j java) command(r *krbtest.MIT, args ...string) *exec.Cmd {
+	a := []string{"-cp", j.path, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.security.krb5.conf=" + r.Conf, "SaslPeer"}
 	cmd := exec.Command("java", append(a, args...)...)
-	cmd.Env = r.env()
+	cmd.Env = r.Env()
 	return cmd
 }
 
 // server starts the Java peer as a server and returns its address.
-func (j java) server(t testing.TB, r *realm, qops string) string {
-	cmd := j.command(r, "server", qops, r.keytabPath(service), service+"@"+realmName, digestFor, secretOf)
+func (j java) server(t testing.TB, r *krbtest.MIT, qops string) string {
+	cmd := j.command(r, "server", qops, r.KeytabPath(service), service+"@"+krbtest.MITRealm, digestFor, secretOf)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +80,7 @@ func (j java) server(t testing.TB, r *realm, qops string) string {
 	return ""
 }
 
-func (j java) client(t testing.TB, r *realm, args ...string) string {
+func (j java) client(t testing.TB, r *krbtest.MIT, args ...string) string {
 	out, err := j.command(r, append([]string{"client"}, args...)...).Output()
 	if err != nil {
 		t.Fatalf("Java client %q: %v\n%s", args, err, out)
@@ -93,11 +94,11 @@ var qops = []sasl.QOP{sasl.Auth, sasl.AuthInt, sasl.AuthConf}
 // a big one in a single token, and what it sees when it is refused.
 func TestJavaClient(t *testing.T) {
 	j := newJava(t)
-	r := newRealm(t, "1h", service, "alice", "hive/elsewhere")
+	r := krbtest.NewMIT(t, "1h", service, "alice", "hive/elsewhere")
 	e := newEcho(t, r, sasl.Auth|sasl.AuthInt|sasl.AuthConf)
 	port := e.addr[strings.LastIndexByte(e.addr, ':')+1:]
 	gss := func(qop, host string) []string {
-		return []string{"GSSAPI", port, qop, "alice@" + realmName, r.keytabPath("alice"), "hive", host, "3", "100000", "1000000", "5"}
+		return []string{"GSSAPI", port, qop, "alice@" + krbtest.MITRealm, r.KeytabPath("alice"), "hive", host, "3", "100000", "1000000", "5"}
 	}
 	var rows []struct {
 		args []string
@@ -114,7 +115,7 @@ func TestJavaClient(t *testing.T) {
 		}{args, want})
 	}
 	for _, q := range qops {
-		row(gss(q.String(), "localhost"), "GSSAPI", "alice@"+realmName, q.String())
+		row(gss(q.String(), "localhost"), "GSSAPI", "alice@"+krbtest.MITRealm, q.String())
 		row([]string{"DIGEST-MD5", port, q.String(), digestFor, secretOf, "-", "-", "3", "100000", "1000000", "5"}, "DIGEST-MD5", digestFor, q.String())
 	}
 	rows = append(rows,
@@ -132,13 +133,13 @@ func TestJavaClient(t *testing.T) {
 			want string
 		}{gss("auth", "elsewhere"),
 			"FAILED org.apache.thrift.transport.TTransportException: Peer indicated failure: authentication failed"})
-	realms := make([]*realm, len(rows)) // a krb5.conf for each
+	realms := make([]*krbtest.MIT, len(rows)) // a krb5.conf for each
 	for i := range rows {
 		realms[i] = r
 	}
 	for _, etype := range etypes[1:] {
-		realms = append(realms, r.only(etype))
-		row(gss("auth-conf", "localhost"), "GSSAPI", "alice@"+realmName, "auth-conf")
+		realms = append(realms, r.Only(etype))
+		row(gss("auth-conf", "localhost"), "GSSAPI", "alice@"+krbtest.MITRealm, "auth-conf")
 	}
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 2)
@@ -158,14 +159,14 @@ func TestJavaClient(t *testing.T) {
 // Us in front of the JDK's server.
 func TestJavaServer(t *testing.T) {
 	j := newJava(t)
-	r := newRealm(t, "1h", service, "alice")
+	r := krbtest.NewMIT(t, "1h", service, "alice")
 	addr := j.server(t, r, "auth,auth-int,auth-conf")
 	login := newLogin(t, r, "alice")
 	for _, q := range qops {
 		list := []sasl.QOP{q}
 		for who, m := range map[string]sasl.ClientMechanism{
-			"GSSAPI alice@" + realmName: &krb.Initiator{Login: login, Service: "hive", Host: "localhost", QOP: list},
-			"DIGEST-MD5 " + digestFor:   &digest.Login{User: digestFor, Password: secretOf, QOP: list},
+			"GSSAPI alice@" + krbtest.MITRealm: &krb.Initiator{Login: login, Service: "hive", Host: "localhost", QOP: list},
+			"DIGEST-MD5 " + digestFor:          &digest.Login{User: digestFor, Password: secretOf, QOP: list},
 		} {
 			got, err := call(t, addr, m, 3, 100000, 1000000, 5)
 			if err != nil || len(got) != 4 || got[3] != who+" "+q.String() {
@@ -182,12 +183,12 @@ func TestJavaServer(t *testing.T) {
 	}
 }
 
-func newLogin(t testing.TB, r *realm, principal string) *krb.Login {
-	kt, err := krb.OpenKeytab(r.keytabPath(principal))
+func newLogin(t testing.TB, r *krbtest.MIT, principal string) *krb.Login {
+	kt, err := krb.OpenKeytab(r.KeytabPath(principal))
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := krb.NewLogin(r.conf, principal+"@"+realmName, kt)
+	l, err := krb.NewLogin(r.Conf, principal+"@"+krbtest.MITRealm, kt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,18 +9,19 @@ import (
 
 	"hmsgate/sasl"
 	"hmsgate/sasl/krb"
+	"hmsgate/sasl/krb/krbtest"
 )
 
 // python finds one that has MIT's library. Debian's package belongs to
 // Debian's own Python.
 func python(t testing.TB) string {
-	program(t, "krb5kdc")
+	krbtest.Program(t, "krb5kdc")
 	for _, p := range []string{"/usr/bin/python3", "python3"} {
 		if exec.Command(p, "-c", "import gssapi; gssapi.SecurityContext").Run() == nil {
 			return p
 		}
 	}
-	leaveOut(t, "no Python with gssapi (python3-gssapi)")
+	krbtest.LeaveOut(t, "no Python with gssapi (python3-gssapi)")
 	return ""
 }
 
@@ -28,23 +29,23 @@ func python(t testing.TB) string {
 // credentials too.
 func TestMITClient(t *testing.T) {
 	py := python(t)
-	r := newRealm(t, "1h", service, "alice")
+	r := krbtest.NewMIT(t, "1h", service, "alice")
 	e := newEcho(t, r, sasl.Auth|sasl.AuthInt|sasl.AuthConf)
 	port := e.addr[strings.LastIndexByte(e.addr, ':')+1:]
 	for _, etype := range etypes {
-		as := r.only(etype)
-		as.run("kinit", "-f", "-k", "-t", r.keytabPath("alice"), "alice")
+		as := r.Only(etype)
+		as.Run("kinit", "-f", "-k", "-t", r.KeytabPath("alice"), "alice")
 		for _, q := range qops {
 			args := []string{"testdata/mit.py", "client", port, "hive@localhost", fmt.Sprint(int(q))}
 			if q == sasl.AuthInt {
 				args = append(args, "deleg")
 			}
 			cmd := exec.Command(py, args...)
-			cmd.Env = as.env()
+			cmd.Env = as.Env()
 			out, err := cmd.CombinedOutput()
 			want := ""
 			for _, n := range []int{3, 100000, 7} {
-				want += fmt.Sprintf("REPLY GSSAPI alice@%s %v %d\n", realmName, q, n)
+				want += fmt.Sprintf("REPLY GSSAPI alice@%s %v %d\n", krbtest.MITRealm, q, n)
 			}
 			if want += "OFFER 7\n"; err != nil || string(out) != want {
 				t.Errorf("%s %v: %v, got\n%s\nwant\n%s\nserver: %v", etype, q, err, out, want, e.failures())
@@ -56,11 +57,11 @@ func TestMITClient(t *testing.T) {
 // MIT's library as server: it asserts a subkey of its own.
 func TestMITServer(t *testing.T) {
 	py := python(t)
-	r := newRealm(t, "1h", service, "alice")
+	r := krbtest.NewMIT(t, "1h", service, "alice")
 	login := newLogin(t, r, "alice")
 	for _, q := range qops {
 		cmd := exec.Command(py, "testdata/mit.py", "server", "7")
-		cmd.Env = append(r.env(), "KRB5_KTNAME=FILE:"+r.keytabPath(service))
+		cmd.Env = append(r.Env(), "KRB5_KTNAME=FILE:"+r.KeytabPath(service))
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +76,7 @@ func TestMITServer(t *testing.T) {
 		addr := "127.0.0.1:" + strings.TrimPrefix(lines.Text(), "PORT ")
 		m := &krb.Initiator{Login: login, Service: "hive", Host: "localhost", QOP: []sasl.QOP{q}}
 		got, err := call(t, addr, m, 3, 100000, 7)
-		if err != nil || len(got) != 3 || got[2] != fmt.Sprintf("GSSAPI alice@%s %v", realmName, q) {
+		if err != nil || len(got) != 3 || got[2] != fmt.Sprintf("GSSAPI alice@%s %v", krbtest.MITRealm, q) {
 			t.Errorf("%v: got %q, %v", q, got, err)
 			_ = cmd.Process.Kill()
 		}
