@@ -19,6 +19,7 @@ func (l *loader) check(c *Config) {
 	l.checkListeners(c)
 	l.checkLoops(c)
 	l.checkLocks(c)
+	l.checkSecure(c)
 	if c.Limits.HeldTotal < c.Limits.HeldCall {
 		total, call := l.get("limits.held-total", ""), l.get("limits.held-call", "")
 		if total.derived {

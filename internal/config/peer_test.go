@@ -48,11 +48,10 @@ testdata/peer.properties:16: note: management.threads: has no effect: the gatewa
 testdata/peer.properties:20: note: compatibility.frontend-standalone-metastore-jar: has no effect: no Hive jar is involved
 testdata/peer.properties:24: note: additional-frontends.spark.max-worker-threads: has no effect: the gateway has no pool of worker threads
 testdata/peer.properties:26: note: security.mode: has no effect: the feature is not in this version
-testdata/peer.properties:27: note: security.server-principal: has no effect: security.mode is NONE
+testdata/peer.properties:27: note: security.server-principal: has no effect: no catalog has Kerberos
 testdata/peer.properties:30: note: backend.conf: these Hive settings are kept but have no effect: fs.defaultFS
 testdata/peer.properties:36: note: catalog.hdp.access-mode: has no effect: the feature is not in this version
 testdata/peer.properties:37: note: catalog.hdp.conf: these Hive settings are kept but have no effect: fs.defaultFS
-testdata/peer.properties:42: note: catalog.apache.conf.hive.metastore.sasl.enabled: has no effect: the feature is not in this version
 testdata/peer.properties:44: note: routing.hedged-read.enabled: has no effect: listings over all catalogs always ask them in parallel
 testdata/peer.properties:45: note: routing.hedged-read.max-parallelism: has no effect: listings over all catalogs always ask them in parallel
 testdata/peer.properties:46: note: routing.circuit-breaker.enabled: has no effect: the feature is not in this version
@@ -186,7 +185,7 @@ catalog:
   b: {conf: {hive.metastore.uri.selection: SEQUENTIAL, x: own}}
 `)
 	// A catalog that says no is not asked again by the common yes.
-	mustParse(t, YAML, "backend.conf.hive.metastore.sasl.enabled: true\n"+
+	mustParse(t, YAML, "backend.conf.hive.metastore.kerberos.principal: hive/h\nbackend.conf.hive.metastore.sasl.enabled: true\n"+
 		"catalog.a: {uris: 'thrift://h:1', conf.hive.metastore.sasl.enabled: false}\n")
 	type row struct {
 		addr    string

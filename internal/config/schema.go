@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -75,6 +76,7 @@ var sections = []section{
 	{"Administration, log, metrics", adminRows},
 	{"Routing and names", routingRows},
 	{"Catalogs", catalogRows},
+	{"Kerberos and TLS towards metastores", slices.Concat(outboundRows, secureRows)},
 	{"Locks", lockRows},
 	{"Limits", limitRows},
 	{"Keys of hms-proxy that have no effect here", notedRows},

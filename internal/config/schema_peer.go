@@ -12,9 +12,7 @@ const (
 
 // notedRows are keys of the peer that a migrated file may keep.
 var notedRows = slices.Concat(plainNoted,
-	family("security.", "security.mode is NONE", "server-principal", "server-keytab", "principal", "keytab",
-		"client-principal", "client-keytab", "outbound-principal", "outbound-keytab",
-		"front-door-conf.*", "service-principals.*"),
+	family("security.", "security.mode is NONE", "principal", "keytab", "front-door-conf.*", "service-principals.*"),
 	family("security.group-disk-cache.", notUsed, "path", "entry-ttl-seconds",
 		"persist-interval-seconds", "persist-on-shutdown"),
 	family("synthetic-read-lock.store.zookeeper.", notUsed, zookeeper...),
@@ -100,13 +98,7 @@ var (
 // feature is refused.
 var laterRows = []row{
 	{key: "security.mode", standing: later, off: []string{"NONE"}},
-	{key: "security.impersonation-enabled", standing: later, off: offFalse},
 	{key: "security.group-disk-cache.enabled", standing: later, off: offFalse},
-	{key: "catalog.<n>.impersonation-enabled", standing: later, off: offFalse},
-	{key: "catalog.<n>.conf.hive.metastore.sasl.enabled", standing: later, off: offFalse},
-	{key: "catalog.<n>.conf.metastore.sasl.enabled", standing: later, off: offFalse},
-	{key: "catalog.<n>.conf.hive.metastore.use.SSL", standing: later, off: offFalse},
-	{key: "catalog.<n>.conf.metastore.use.SSL", standing: later, off: offFalse},
 	{key: "catalog.<n>.conf.hive.metastore.thrift.compact.protocol.enabled", standing: later, off: offFalse},
 	{key: "catalog.<n>.conf.metastore.thrift.compact.protocol.enabled", standing: later, off: offFalse},
 	{key: "catalog.<n>.conf.hive.metastore.client.auth.mode", standing: later, off: []string{"NOSASL"}},

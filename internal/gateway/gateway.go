@@ -53,6 +53,11 @@ type Gateway struct {
 
 // New makes a gateway; Start opens its listeners.
 func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, error) {
+	for _, c := range cfg.Catalogs {
+		if c.SASL || c.TLS || c.Impersonate {
+			return nil, fmt.Errorf("catalog %s: Kerberos, TLS and impersonation are read but not obeyed yet", c.Name)
+		}
+	}
 	table, err := Table(cfg)
 	if err != nil {
 		return nil, err
