@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // scrape returns the lines of one series and of nothing else.
@@ -115,6 +116,24 @@ func TestEvents(t *testing.T) {
 	} {
 		if scrape(t, r, want) == "" {
 			t.Errorf("no line %s in\n%s", want, scrape(t, r, "hmsgate_"))
+		}
+	}
+}
+
+func TestKerberos(t *testing.T) {
+	r := New(Options{Prefix: "p_"})
+	now := Login{}
+	r.Kerberos("backend", func() Login { return now })
+	for _, want := range []string{`p_kerberos_logged_in{component="backend"} 0`, `p_kerberos_ticket_end_timestamp_seconds{component="backend"} 0`} {
+		if scrape(t, r, want) == "" {
+			t.Errorf("no line %s in\n%s", want, scrape(t, r, "p_kerb"))
+		}
+	}
+	now = Login{LoggedIn: true, End: time.Unix(1e9, 0), Logins: 3, Failures: 2}
+	for _, want := range []string{`p_kerberos_logged_in{component="backend"} 1`, `p_kerberos_ticket_end_timestamp_seconds{component="backend"} 1e+09`,
+		`p_kerberos_logins_total{component="backend"} 3`, `p_kerberos_failures_total{component="backend"} 2`} {
+		if scrape(t, r, want) == "" {
+			t.Errorf("no line %s in\n%s", want, scrape(t, r, "p_kerb"))
 		}
 	}
 }

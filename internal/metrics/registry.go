@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -41,7 +42,8 @@ type Options struct {
 
 // A Registry owns the metrics of one process. It is safe for concurrent use.
 type Registry struct {
-	prom *prometheus.Registry
+	prom   *prometheus.Registry
+	prefix string
 
 	requests, defaultRouted *prometheus.CounterVec
 	duration                *prometheus.HistogramVec
@@ -71,7 +73,7 @@ func New(o Options) *Registry {
 	build := f.gauges("build_info", "Constant 1, labelled with the version.", "version", "go_version")
 	build.WithLabelValues(o.Version, runtime.Version()).Set(1)
 	return &Registry{
-		prom: f.prom,
+		prom: f.prom, prefix: f.prefix,
 		requests: f.counters("requests_total", "Calls that ended, by outcome.",
 			"method", "catalog", "backend", "status"),
 		duration: f.histograms("request_duration_seconds", "From a call's first byte to its reply's last.",
@@ -93,6 +95,35 @@ func New(o Options) *Registry {
 			"kind", peers),
 		drains: f.closed("drains_total", "Drains, by how they ended.", "result", drainEnds),
 	}
+}
+
+// A Login is the state of one of the gateway's Kerberos logins.
+type Login struct {
+	LoggedIn         bool
+	End              time.Time // of the ticket
+	Logins, Failures int
+}
+
+// Kerberos shows a login, asked at each scrape, under the name of what it is for.
+func (r *Registry) Kerberos(component string, now func() Login) {
+	f := factory{prom: r.prom, prefix: r.prefix}
+	f.asked("kerberos_logged_in", "1 while the gateway's ticket is good.", component, prometheus.GaugeValue, func() float64 {
+		if now().LoggedIn {
+			return 1
+		}
+		return 0
+	})
+	f.asked("kerberos_ticket_end_timestamp_seconds", "When the ticket ends; 0 before the first login.", component,
+		prometheus.GaugeValue, func() float64 {
+			if end := now().End; !end.IsZero() {
+				return float64(end.Unix())
+			}
+			return 0
+		})
+	f.asked("kerberos_logins_total", "Logins with the keytab.", component, prometheus.CounterValue,
+		func() float64 { return float64(now().Logins) })
+	f.asked("kerberos_failures_total", "Requests that no KDC granted.", component, prometheus.CounterValue,
+		func() float64 { return float64(now().Failures) })
 }
 
 // Handler serves the metrics in the format the scraper asks for.
@@ -190,6 +221,16 @@ func (f factory) histograms(name, help string, labels ...string) *prometheus.His
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: f.prefix + name, Help: help, Buckets: buckets}, labels)
 	f.prom.MustRegister(v)
 	return v
+}
+
+// asked registers a metric of one component that is asked for its value.
+func (f factory) asked(name, help, component string, t prometheus.ValueType, value func() float64) {
+	labels := prometheus.Labels{"component": component}
+	if t == prometheus.CounterValue {
+		f.prom.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: f.prefix + name, Help: help, ConstLabels: labels}, value))
+		return
+	}
+	f.prom.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.prefix + name, Help: help, ConstLabels: labels}, value))
 }
 
 func (f factory) closed(name, help, label string, values []string) closed {
