@@ -1,9 +1,6 @@
 package gateway
 
 import (
-	"context"
-	"net"
-
 	"hmsgate/frame"
 	"hmsgate/internal/answer"
 	"hmsgate/internal/config"
@@ -56,7 +53,7 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 		return nil, err
 	}
 	e := &session.Env{
-		Table: g.table, Plans: plans, Dial: g.dial, Alive: g.alive, Budget: g.budget, Metrics: g.metrics, Log: g.log,
+		Table: g.table, Plans: plans, Dial: g.outbound.Dial, Alive: g.alive, Budget: g.budget, Metrics: g.metrics, Log: g.log,
 		LogCalls: cfg.Log.Calls, Draining: &g.draining, InFlight: &g.inFlight,
 		Limits: session.Limits{
 			Call: cfg.Limits.CallBytes, Reply: cfg.Limits.ReplyBytes, Frame: int(cfg.Limits.FrameBytes),
@@ -68,7 +65,7 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 	o := answer.Options{Name: cfg.Name, Started: g.started, GlobalWrites: cfg.Routing.GlobalWrites,
 		Locks: g.locks, AcidRead: cfg.Locks.AcidRead}
 	for _, c := range cfg.Catalogs {
-		e.Targets = append(e.Targets, session.Target{Framed: c.Framed, Timeout: c.CallTimeout})
+		e.Targets = append(e.Targets, session.Target{Framed: c.Framed, SASL: c.SASL, Timeout: c.CallTimeout})
 		o.Catalogs = append(o.Catalogs, answer.Catalog{Name: c.Name, Description: c.Description, Location: c.LocationURI,
 			Locks: locks.Mode(c.Locks)})
 	}
@@ -80,8 +77,3 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 }
 
 func newBudget(cfg *config.Config) *frame.Budget { return frame.NewBudget(cfg.Limits.HeldTotal) }
-
-// dial connects to a metastore.
-func (g *Gateway) dial(ctx context.Context, addr string) (net.Conn, error) {
-	return g.dialer.DialContext(ctx, "tcp", addr)
-}

@@ -16,22 +16,23 @@ import (
 	"hmsgate/internal/config"
 	"hmsgate/internal/locks"
 	"hmsgate/internal/metrics"
+	"hmsgate/internal/outbound"
 	"hmsgate/internal/session"
 	"hmsgate/route"
 )
 
 // Gateway is one running configuration.
 type Gateway struct {
-	cfg     *config.Config
-	log     zerolog.Logger
-	version string
-	started time.Time
-	table   *route.Table
-	metrics *metrics.Registry
-	budget  *frame.Budget
-	dialer  net.Dialer
-	locks   *locks.Keeper
-	envs    map[string]*session.Env // by front profile
+	cfg      *config.Config
+	log      zerolog.Logger
+	version  string
+	started  time.Time
+	table    *route.Table
+	metrics  *metrics.Registry
+	budget   *frame.Budget
+	outbound *outbound.Dialer
+	locks    *locks.Keeper
+	envs     map[string]*session.Env // by front profile
 
 	listeners []*listener
 	admin     *admin.Server
@@ -45,8 +46,8 @@ type Gateway struct {
 
 	mu       sync.Mutex // guards sessions: those with a place, and those being turned away
 	sessions map[*session.Session]struct{}
-	running  sync.WaitGroup // sessions and accept loops
-	probing  sync.WaitGroup
+	running  sync.WaitGroup     // sessions and accept loops
+	probing  sync.WaitGroup     // what works in the background
 	life     context.Context    // of what the gateway asks metastores itself
 	stop     context.CancelFunc // ends it
 }
@@ -54,18 +55,28 @@ type Gateway struct {
 // New makes a gateway; Start opens its listeners.
 func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, error) {
 	for _, c := range cfg.Catalogs {
-		if c.SASL || c.TLS || c.Impersonate {
-			return nil, fmt.Errorf("catalog %s: Kerberos, TLS and impersonation are read but not obeyed yet", c.Name)
+		if c.Impersonate {
+			return nil, fmt.Errorf("catalog %s: impersonation is read but not obeyed yet", c.Name)
 		}
+	}
+	dialer, err := outbound.New(cfg)
+	if err != nil {
+		return nil, err
 	}
 	table, err := Table(cfg)
 	if err != nil {
 		return nil, err
 	}
 	g := &Gateway{cfg: cfg, log: log, version: version, started: time.Now(), table: table, budget: newBudget(cfg),
-		dialer:   net.Dialer{Timeout: 10 * time.Second},
+		outbound: dialer,
 		sessions: map[*session.Session]struct{}{}, envs: map[string]*session.Env{}}
 	g.metrics = metrics.New(metrics.Options{Prefix: cfg.MetricsPrefix, Version: version, Held: g.budget.Used})
+	if _, ok := g.outbound.Status(); ok {
+		g.metrics.Kerberos("backend", func() metrics.Login {
+			k, _ := g.outbound.Status()
+			return metrics.Login{LoggedIn: k.LoggedIn, End: k.End, Logins: k.Logins, Failures: k.Failures}
+		})
+	}
 	g.life, g.stop = context.WithCancel(context.Background())
 	g.locks = g.keeper()
 	g.health = g.patients()
@@ -102,11 +113,8 @@ func (g *Gateway) Start() error {
 		g.log.Info().Str("addr", g.admin.Addr().String()).Msg("admin listener")
 	}
 	g.probeAll(g.life)
-	g.probing.Add(1)
-	go func() {
-		defer g.probing.Done()
-		g.locks.Run(g.life)
-	}()
+	g.probing.Go(func() { g.locks.Run(g.life) })
+	g.probing.Go(func() { g.outbound.Run(g.life, g.log) })
 	for _, l := range g.listeners {
 		g.running.Add(1)
 		go func() {

@@ -28,9 +28,12 @@ const (
 type backend struct {
 	cat     *route.Catalog
 	uri     *route.URI
-	link    backLink
+	conn    net.Conn
+	link    backLink  // on the TCP connection
+	wire    transport // on the link: itself, or what protects it
 	win     frame.Window
 	frames  *frame.FrameReader // set when the backend speaks framed
+	sasl    bool
 	used    time.Time
 	told    int                                  // messages of the preamble it has had
 	at      bool                                 // reads "@cat#db"
@@ -72,7 +75,7 @@ func (s *Session) usable(b *backend, cat *route.Catalog) bool {
 
 // surplus is how many bytes a backend has sent, or announced, beyond a reply.
 func (b *backend) surplus() int {
-	n := b.win.Buffered()
+	n := b.win.Buffered() + b.wire.Rest()
 	if b.frames != nil {
 		n += b.frames.Left()
 	}
@@ -89,7 +92,9 @@ func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend
 		defer stop()
 	}
 	defer s.watchDial(cancel)()
-	conn, uri, err := cat.Backend().Dial(ctx, reach(e.Dial, cat), e.Limits.Patience)
+	conn, uri, err := cat.Backend().Dial(ctx, reach(func(ctx context.Context, addr string) (net.Conn, error) {
+		return e.Dial(ctx, index, addr)
+	}, cat), e.Limits.Patience)
 	if err != nil {
 		if context.Cause(ctx) == errCallerGone {
 			return nil, errCallerGone
@@ -98,13 +103,13 @@ func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend
 		return nil, err
 	}
 	label, _ := uri.Profile()
-	b := &backend{cat: cat, uri: uri, used: time.Now(), label: label, at: profiles.GenerationOf(label) != profiles.Gen2}
-	b.link = backLink{link: newLink(conn, s.opt.Idle), caller: &s.client.link}
+	b := &backend{cat: cat, uri: uri, sasl: e.Targets[index].SASL, used: time.Now(), label: label, at: profiles.GenerationOf(label) != profiles.Gen2}
+	b.open(conn, s)
 	if e.Targets[index].Framed {
-		b.frames = frame.NewFrameReader(&b.link, e.Limits.Frame)
+		b.frames = frame.NewFrameReader(b.wire, e.Limits.Frame)
 		b.win.Reset(b.frames, e.Budget)
 	} else {
-		b.win.Reset(&b.link, e.Budget)
+		b.win.Reset(b.wire, e.Budget)
 	}
 	s.backs[index] = b
 	s.opened.Add(1)
@@ -168,7 +173,7 @@ func (s *Session) drop(index int) {
 	}
 	s.backs[index] = nil
 	s.opened.Add(-1)
-	_ = b.link.conn.Close()
+	_ = b.conn.Close()
 	b.win.Reset(nil, nil)
 	b.win.Park()
 	s.env.Metrics.BackendClosed()
@@ -194,6 +199,7 @@ func (b *backend) done(now time.Time) {
 	b.used = now
 	b.link.until = time.Time{}
 	b.win.Park()
+	b.wire.Park()
 }
 
 // preamble is what a client told its connection and every backend connection
@@ -222,6 +228,9 @@ var errPreamble = errors.New("the metastore did not accept the client's identity
 func (s *Session) tell(b *backend) error {
 	for ; b.told < len(s.preamble.messages); b.told++ {
 		m := s.preamble.messages[b.told]
+		if m.user && b.sasl { // would be echoed and mean nothing (HMS installs no TUGIBasedProcessor)
+			continue
+		}
 		if err := b.write(m.bytes); err != nil {
 			return fmt.Errorf("%w: %w", errPreamble, err)
 		}
@@ -239,8 +248,10 @@ func (b *backend) write(msg []byte) error {
 		framed = be.AppendUint32(framed, uint32(len(msg)))
 		msg = append(framed, msg...)
 	}
-	_, err := b.link.Write(msg)
-	return err
+	if _, err := b.wire.Write(msg); err != nil {
+		return err
+	}
+	return b.wire.End()
 }
 
 // swallow reads a reply to a message of the preamble and forgets it.

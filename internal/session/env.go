@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -30,8 +32,13 @@ type Limits struct {
 // Target is what the session needs to know of a catalog beside its route.
 type Target struct {
 	Framed  bool
+	SASL    bool          // who we are was settled when it was dialled
 	Timeout time.Duration // of a call; 0: none
 }
+
+// DialFunc opens a connection to a metastore of a catalog and makes it ready;
+// what it returns may be Protected.
+type DialFunc func(ctx context.Context, catalog int, addr string) (net.Conn, error)
 
 // Answer makes the reply to a call that is not simply forwarded. An error
 // ends the client's connection.
@@ -48,7 +55,7 @@ type Env struct {
 	Plans   *profiles.Plans
 	Targets []Target // by the catalogs' order in Table
 	Checks  []Check
-	Dial    route.DialFunc
+	Dial    DialFunc
 	// Alive asks a metastore on a fresh connection whether it is well.
 	Alive   func(u *route.URI, catalog int) bool
 	Limits  Limits

@@ -87,7 +87,7 @@ func newEnv(t testing.TB, tab *route.Table, framedBack bool) (*rig, *Env) {
 		Log: zerolog.New(r.log), Draining: &r.drain, InFlight: &r.inside,
 		Limits: Limits{Patience: 50 * time.Millisecond, Fanout: 5 * time.Second},
 		Alive:  func(*route.URI, int) bool { r.asked.Add(1); return r.alive.Add(-1) >= 0 }}
-	e.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+	e.Dial = func(ctx context.Context, _ int, addr string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", addr)
 	}

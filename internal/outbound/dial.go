@@ -1,0 +1,160 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"hmsgate/internal/config"
+	"hmsgate/sasl"
+	"hmsgate/sasl/krb"
+)
+
+// Dialer connects to the metastores of all catalogs.
+type Dialer struct {
+	tcp     net.Dialer
+	targets []target
+	login   *krb.Login // nil when no catalog has Kerberos
+}
+
+// target is how one catalog's metastores are reached.
+type target struct {
+	name     string
+	sasl     bool
+	service  string // first part of their principal
+	host     string // second part; "" is the host of the URI
+	qop      []sasl.QOP
+	tls      *tls.Config // nil: none
+	patience time.Duration
+}
+
+// New reads what files the configuration names. No KDC and no metastore is
+// asked yet.
+func New(cfg *config.Config) (*Dialer, error) {
+	d := &Dialer{tcp: net.Dialer{Timeout: 10 * time.Second}}
+	for i := range cfg.Catalogs {
+		t, err := newTarget(&cfg.Catalogs[i])
+		if err != nil {
+			return nil, fmt.Errorf("catalog %s: %w", cfg.Catalogs[i].Name, err)
+		}
+		t.patience = cfg.Routing.ConnectPatience
+		d.targets = append(d.targets, t)
+	}
+	if cfg.Outbound.Principal == "" {
+		return d, nil
+	}
+	var err error
+	d.login, err = newLogin(cfg.Outbound)
+	return d, err
+}
+
+func newTarget(c *config.Catalog) (target, error) {
+	t := target{name: c.Name, sasl: c.SASL}
+	if c.TLS {
+		t.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+		if c.CA != "" {
+			var err error
+			if t.tls.RootCAs, err = readCA(c.CA); err != nil {
+				return t, err
+			}
+		}
+	}
+	if !c.SASL {
+		return t, nil
+	}
+	var err error
+	if t.qop, _, err = sasl.ParseQOP(strings.Join(c.Protection, ",")); err != nil {
+		return t, err
+	}
+	name, _, _ := strings.Cut(c.Principal, "@") // the realm is krb5.conf's business, as for Java's clients
+	t.service, t.host, _ = strings.Cut(name, "/")
+	if t.host == anyHost {
+		t.host = ""
+	}
+	return t, nil
+}
+
+func readCA(path string) (*x509.CertPool, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(b) {
+		return nil, fmt.Errorf("%s: no certificate in it: PEM is read, Java's keystores are not (keytool -exportcert -rfc writes PEM)", path)
+	}
+	return pool, nil
+}
+
+// spn gives the service and host whose ticket a metastore takes.
+func (t *target) spn(addr string) (service, host string) {
+	if t.host != "" {
+		return t.service, t.host
+	}
+	host, _, _ = net.SplitHostPort(addr)
+	return t.service, strings.ToLower(host) // as SecurityUtil.getServerPrincipal does
+}
+
+// Dial connects to a metastore of a catalog as the gateway, and is done when
+// the first call can be sent.
+func (d *Dialer) Dial(ctx context.Context, catalog int, addr string) (net.Conn, error) {
+	t := &d.targets[catalog]
+	if !t.sasl {
+		return d.connect(ctx, t, addr, nil)
+	}
+	i := &krb.Initiator{Login: d.login, QOP: t.qop, Timeout: t.patience}
+	i.Service, i.Host = t.spn(addr)
+	// Asked for here, where ctx ends it; the exchange finds it at hand.
+	if _, err := d.login.Ticket(ctx, i.Service, i.Host); err != nil {
+		return nil, fmt.Errorf("no ticket for %s/%s: %w", i.Service, i.Host, err)
+	}
+	return d.connect(ctx, t, addr, i)
+}
+
+// connect never falls back: a metastore that does not do what the catalog's
+// settings say is not connected to.
+func (d *Dialer) connect(ctx context.Context, t *target, addr string, mech sasl.ClientMechanism) (net.Conn, error) {
+	tcp, err := d.tcp.DialContext(ctx, "tcp", addr)
+	if err != nil || t.tls == nil && mech == nil {
+		return tcp, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = tcp.Close() })
+	c := newConn(tcp)
+	err = t.protect(ctx, c, addr, mech)
+	if !stop() { // closed, or about to be
+		err = errors.Join(ctx.Err(), err)
+	}
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (t *target) protect(ctx context.Context, c *Conn, addr string, mech sasl.ClientMechanism) error {
+	negotiator := net.Conn(c.low)
+	if t.tls != nil {
+		conf := t.tls.Clone()
+		conf.ServerName, _, _ = net.SplitHostPort(addr)
+		s := tls.Client(c.low, conf)
+		if err := s.HandshakeContext(ctx); err != nil {
+			return fmt.Errorf("tls: %w", err)
+		}
+		c.top, negotiator = s, s
+	}
+	if mech == nil {
+		return nil
+	}
+	s, err := sasl.Negotiate(negotiator, mech, sasl.Limits{})
+	if err != nil {
+		return err
+	}
+	c.begin(s, sasl.DataLimits{})
+	return nil
+}

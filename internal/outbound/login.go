@@ -1,0 +1,76 @@
+package outbound
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"hmsgate/internal/config"
+	"hmsgate/sasl/krb"
+)
+
+// anyHost stands for a host's name in a principal (SecurityUtil.HOSTNAME_PATTERN).
+const anyHost = "_HOST"
+
+func newLogin(o config.Outbound) (*krb.Login, error) {
+	principal, err := localPrincipal(o.Principal)
+	if err != nil {
+		return nil, fmt.Errorf("security.client-principal: %w", err)
+	}
+	kt, err := krb.OpenKeytab(o.Keytab)
+	if err != nil {
+		return nil, fmt.Errorf("security.client-keytab: %w", err)
+	}
+	for _, p := range kt.Principals() {
+		if p == principal {
+			login, err := krb.NewLogin(o.Krb5Conf, principal, kt)
+			if err != nil {
+				return nil, fmt.Errorf("security.krb5-conf: %w", err)
+			}
+			return login, nil
+		}
+	}
+	return nil, fmt.Errorf("security.client-keytab: keytab %s has no key of %s; it has keys of %s",
+		o.Keytab, principal, strings.Join(kt.Principals(), ", "))
+}
+
+// localPrincipal puts this machine's name in place of _HOST, in lower case and
+// as DNS has it, like Java's getCanonicalHostName.
+func localPrincipal(p string) (string, error) {
+	before, realm, ok := strings.Cut(p, "/"+anyHost+"@")
+	if !ok {
+		return p, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", err
+	}
+	if name, err := net.DefaultResolver.LookupCNAME(context.Background(), host); err == nil && name != "" {
+		host = strings.TrimSuffix(name, ".")
+	}
+	return before + "/" + strings.ToLower(host) + "@" + realm, nil
+}
+
+// Status is the state of the gateway's own login; ok is false when no catalog
+// has Kerberos.
+func (d *Dialer) Status() (s krb.Status, ok bool) {
+	if d.login == nil {
+		return s, false
+	}
+	return d.login.Status(), true
+}
+
+// Run keeps the login fresh until ctx ends. A KDC that does not answer is said
+// once, and once that one does again.
+func (d *Dialer) Run(ctx context.Context, log zerolog.Logger) {
+	if d.login == nil {
+		return
+	}
+	d.login.Run(ctx, func(err error) {
+		log.Warn().Err(err).Msg("kerberos: login of the gateway towards metastores; what it has is used while it lasts")
+	})
+}
