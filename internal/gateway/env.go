@@ -65,7 +65,7 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 	o := answer.Options{Name: cfg.Name, Started: g.started, GlobalWrites: cfg.Routing.GlobalWrites,
 		Locks: g.locks, AcidRead: cfg.Locks.AcidRead}
 	for _, c := range cfg.Catalogs {
-		e.Targets = append(e.Targets, session.Target{Framed: c.Framed, SASL: c.SASL, Timeout: c.CallTimeout})
+		e.Targets = append(e.Targets, session.Target{Framed: c.Framed, SASL: c.SASL, Impersonate: c.Impersonate, Timeout: c.CallTimeout})
 		o.Catalogs = append(o.Catalogs, answer.Catalog{Name: c.Name, Description: c.Description, Location: c.LocationURI,
 			Locks: locks.Mode(c.Locks)})
 	}

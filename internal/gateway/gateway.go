@@ -54,23 +54,16 @@ type Gateway struct {
 
 // New makes a gateway; Start opens its listeners.
 func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, error) {
-	for _, c := range cfg.Catalogs {
-		if c.Impersonate {
-			return nil, fmt.Errorf("catalog %s: impersonation is read but not obeyed yet", c.Name)
-		}
-	}
-	dialer, err := outbound.New(cfg)
-	if err != nil {
-		return nil, err
-	}
 	table, err := Table(cfg)
 	if err != nil {
 		return nil, err
 	}
 	g := &Gateway{cfg: cfg, log: log, version: version, started: time.Now(), table: table, budget: newBudget(cfg),
-		outbound: dialer,
 		sessions: map[*session.Session]struct{}{}, envs: map[string]*session.Env{}}
 	g.metrics = metrics.New(metrics.Options{Prefix: cfg.MetricsPrefix, Version: version, Held: g.budget.Used})
+	if g.outbound, err = outbound.New(cfg, outbound.Options{Log: log, Token: g.metrics.Token}); err != nil {
+		return nil, err
+	}
 	if _, ok := g.outbound.Status(); ok {
 		g.metrics.Kerberos("backend", func() metrics.Login {
 			k, _ := g.outbound.Status()
@@ -114,7 +107,7 @@ func (g *Gateway) Start() error {
 	}
 	g.probeAll(g.life)
 	g.probing.Go(func() { g.locks.Run(g.life) })
-	g.probing.Go(func() { g.outbound.Run(g.life, g.log) })
+	g.probing.Go(func() { g.outbound.Run(g.life) })
 	for _, l := range g.listeners {
 		g.running.Add(1)
 		go func() {
@@ -155,6 +148,7 @@ func (g *Gateway) Drain(ctx context.Context) error {
 	err := g.finish(ctx)
 	g.stop()
 	g.probing.Wait()
+	g.outbound.Close()
 	if g.admin != nil {
 		bye, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

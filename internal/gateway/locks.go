@@ -60,7 +60,7 @@ func (g *Gateway) dialLocks(ctx context.Context, catalog string) (*hms.Client, e
 		return nil, fmt.Errorf("catalog %q is not configured", catalog)
 	}
 	conn, uri, err := cat.Backend().Dial(ctx, func(ctx context.Context, addr string) (net.Conn, error) {
-		return g.outbound.Dial(ctx, index, addr)
+		return g.outbound.Dial(ctx, index, addr, "")
 	}, g.cfg.Routing.ConnectPatience)
 	if err != nil {
 		return nil, err

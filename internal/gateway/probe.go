@@ -141,7 +141,7 @@ func (g *Gateway) asker(ctx context.Context, u *route.URI, catalog int) (ask pro
 		cancel()
 		return nil, nil, err
 	}
-	conn, err := g.outbound.Dial(ctx, catalog, u.Addr())
+	conn, err := g.outbound.Dial(ctx, catalog, u.Addr(), "")
 	if err != nil {
 		cancel()
 		return nil, nil, err

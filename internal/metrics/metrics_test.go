@@ -101,6 +101,7 @@ func TestEvents(t *testing.T) {
 	r.BackendFailed("hdp", "timeout")
 	r.BackendFailed("hdp", "org.apache.Something")
 	r.Drained("cut")
+	r.Token("denied")
 	for _, want := range []string{
 		"hmsgate_client_connections 1", "hmsgate_client_connections_total 2", "hmsgate_backend_connections 1",
 		"hmsgate_held_bytes 96",
@@ -111,6 +112,7 @@ func TestEvents(t *testing.T) {
 		`hmsgate_fanout_degraded_total{catalog="apache"} 1`,
 		`hmsgate_backend_failures_total{backend="hdp",exception="timeout"} 1`,
 		`hmsgate_backend_failures_total{backend="hdp",exception="other"} 1`,
+		`hmsgate_impersonation_tokens_total{result="denied"} 1`, `hmsgate_impersonation_tokens_total{result="issued"} 0`,
 		`hmsgate_drains_total{result="cut"} 1`, `hmsgate_drains_total{result="clean"} 0`,
 		"go_goroutines ", "process_cpu_seconds_total ",
 	} {

@@ -28,6 +28,8 @@ var (
 	peers = strings.Fields("raw framed old-binary compact framed-compact sasl tls http unknown")
 	// What went wrong with a backend.
 	failures = strings.Fields("connect timeout closed broken_reply protocol preamble")
+	// What became of a delegation token.
+	tokenEnds = strings.Fields("issued denied failed unknown")
 	// How a drain ended.
 	drainEnds = strings.Fields("clean cut")
 )
@@ -54,6 +56,7 @@ type Registry struct {
 	clients, backendConns           prometheus.Gauge
 	accepted                        prometheus.Counter
 	refused, unexpected, drains     closed
+	tokens                          closed
 }
 
 // New makes a Registry with every metric of the gateway, the process and the Go runtime.
@@ -94,6 +97,8 @@ func New(o Options) *Registry {
 		unexpected: f.closed("unexpected_bytes_total", "Connections closed for their first bytes, by what the peer seems to be.",
 			"kind", peers),
 		drains: f.closed("drains_total", "Drains, by how they ended.", "result", drainEnds),
+		tokens: f.closed("impersonation_tokens_total", "Delegation tokens asked of metastores, and those they have forgotten.",
+			"result", tokenEnds),
 	}
 }
 
@@ -165,6 +170,9 @@ func (r *Registry) BackendFailed(backend, kind string) {
 	}
 	r.backendFailures.WithLabelValues(backend, kind).Inc()
 }
+
+// Token counts what became of a delegation token of a metastore's: issued, denied, failed, unknown or other.
+func (r *Registry) Token(result string) { r.tokens.inc(result) }
 
 // Drained counts a drain: clean, or cut when connections had to be closed in the middle of a call.
 func (r *Registry) Drained(result string) { r.drains.inc(result) }

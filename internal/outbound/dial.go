@@ -11,16 +11,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"hmsgate/internal/config"
 	"hmsgate/sasl"
+	"hmsgate/sasl/digest"
 	"hmsgate/sasl/krb"
 )
 
 // Dialer connects to the metastores of all catalogs.
 type Dialer struct {
-	tcp     net.Dialer
-	targets []target
-	login   *krb.Login // nil when no catalog has Kerberos
+	tcp       net.Dialer
+	targets   []target
+	login     *krb.Login // nil when no catalog has Kerberos
+	principal string     // of the login
+	tokens    *tokens
+	log       zerolog.Logger
+	count     func(result string)
+}
+
+// Options of a dialer.
+type Options struct {
+	Log   zerolog.Logger
+	Token func(result string) // hears what became of tokens; nil: nobody does
 }
 
 // target is how one catalog's metastores are reached.
@@ -36,8 +49,12 @@ type target struct {
 
 // New reads what files the configuration names. No KDC and no metastore is
 // asked yet.
-func New(cfg *config.Config) (*Dialer, error) {
-	d := &Dialer{tcp: net.Dialer{Timeout: 10 * time.Second}}
+func New(cfg *config.Config, o Options) (*Dialer, error) {
+	d := &Dialer{tcp: net.Dialer{Timeout: 10 * time.Second}, tokens: newTokens(), log: o.Log, count: o.Token}
+	if d.count == nil {
+		d.count = func(string) {}
+	}
+	d.tokens.fetch, d.tokens.drop = d.fetchToken, d.cancelToken
 	for i := range cfg.Catalogs {
 		t, err := newTarget(&cfg.Catalogs[i])
 		if err != nil {
@@ -50,9 +67,15 @@ func New(cfg *config.Config) (*Dialer, error) {
 		return d, nil
 	}
 	var err error
-	d.login, err = newLogin(cfg.Outbound)
-	return d, err
+	if d.login, err = newLogin(cfg.Outbound); err != nil {
+		return nil, err
+	}
+	d.principal = d.login.Status().Principal
+	return d, nil
 }
+
+// Close ends what works for several callers at once. Nobody dials any more.
+func (d *Dialer) Close() { d.tokens.close() }
 
 func newTarget(c *config.Catalog) (target, error) {
 	t := target{name: c.Name, sasl: c.SASL}
@@ -67,6 +90,11 @@ func newTarget(c *config.Catalog) (target, error) {
 	}
 	if !c.SASL {
 		return t, nil
+	}
+	if c.Impersonate {
+		if err := digest.Available(); err != nil {
+			return t, err
+		}
 	}
 	var err error
 	if t.qop, _, err = sasl.ParseQOP(strings.Join(c.Protection, ",")); err != nil {
@@ -101,9 +129,19 @@ func (t *target) spn(addr string) (service, host string) {
 	return t.service, strings.ToLower(host) // as SecurityUtil.getServerPrincipal does
 }
 
-// Dial connects to a metastore of a catalog as the gateway, and is done when
-// the first call can be sent.
-func (d *Dialer) Dial(ctx context.Context, catalog int, addr string) (net.Conn, error) {
+// Dial connects to a metastore of a catalog and is done when the first call
+// can be sent. Where the catalog has Kerberos the connection is user's, or the
+// gateway's own for "". A *route.Refusal says that the metastore does not let
+// the gateway act for the user.
+func (d *Dialer) Dial(ctx context.Context, catalog int, addr, user string) (net.Conn, error) {
+	if user != "" && d.targets[catalog].sasl {
+		return d.delegated(ctx, tokenKey{catalog, addr, user})
+	}
+	return d.service(ctx, catalog, addr)
+}
+
+// service connects as the gateway.
+func (d *Dialer) service(ctx context.Context, catalog int, addr string) (net.Conn, error) {
 	t := &d.targets[catalog]
 	if !t.sasl {
 		return d.connect(ctx, t, addr, nil)

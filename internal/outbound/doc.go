@@ -19,6 +19,18 @@
 // TLS is set, and never the gateway's identity for a client whose token is not
 // given out.
 //
+// # As the client
+//
+// A metastore with SASL is told no user (set_ugi is an echo there): the
+// gateway asks it, on a connection of its own, for a delegation token of the
+// client's user, and logs in with that by DIGEST-MD5. A token is of one
+// instance and one user, since another instance behind the same name may not
+// know it. It is fetched by one goroutine however many clients wait, used for
+// 20 hours or most of its life, fetched once more when the metastore says that
+// it does not know it, and given back when a thousand others were used since.
+// That a user may not be impersonated is remembered for a minute, and told to
+// the client at once: it is no fault of the metastore's.
+//
 // # Time
 //
 // Everything ends with the caller's context, which is a share of

@@ -25,7 +25,7 @@ func newDialer(t testing.TB, m *metastore, catalog, more string) *outbound.Diale
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := outbound.New(cfg)
+	d, err := outbound.New(cfg, outbound.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestNegotiationBrokenAtEveryByte(t *testing.T) {
 	m := newMetastore(t, secured(kdc, theirs, sasl.AuthConf))
 	d := newDialer(t, m, sasled+"privacy", kerberos(kdc, own))
 	cut := newCutter(t, m)
-	conn, err := d.Dial(context.Background(), 0, cut.addr())
+	conn, err := d.Dial(context.Background(), 0, cut.addr(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,14 +130,14 @@ func TestNegotiationBrokenAtEveryByte(t *testing.T) {
 			most := [2]int{-1, -1}
 			most[side] = n
 			cut.set(most[0], most[1])
-			if conn, err := d.Dial(context.Background(), 0, cut.addr()); err == nil {
+			if conn, err := d.Dial(context.Background(), 0, cut.addr(), ""); err == nil {
 				conn.Close()
 				t.Errorf("%s, cut after %d bytes: connected", name, n)
 			}
 		}
 	}
 	cut.set(-1, -1)
-	if conn, err = d.Dial(context.Background(), 0, cut.addr()); err != nil {
+	if conn, err = d.Dial(context.Background(), 0, cut.addr(), ""); err != nil {
 		t.Fatalf("not cut: %v", err)
 	}
 	conn.Close()
@@ -159,7 +159,7 @@ func TestDialEndsWithItsContext(t *testing.T) {
 		}
 		d := newDialer(t, m, catalog, more)
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		_, err := d.Dial(ctx, 0, strings.TrimPrefix(m.uri(), "thrift://"))
+		_, err := d.Dial(ctx, 0, strings.TrimPrefix(m.uri(), "thrift://"), "")
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: got %v", name, err)
@@ -209,7 +209,7 @@ func TestKeytabReplaced(t *testing.T) {
 	d := newDialer(t, m, sasled+"authentication", kerberos(kdc, own))
 	addr := strings.TrimPrefix(m.uri(), "thrift://")
 	dial := func() error {
-		c, err := d.Dial(context.Background(), 0, addr)
+		c, err := d.Dial(context.Background(), 0, addr, "")
 		if err == nil {
 			c.Close()
 		}
@@ -253,7 +253,7 @@ func TestFilesAtStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = outbound.New(cfg)
+		_, err = outbound.New(cfg, outbound.Options{})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", text, err, c.want)
 		}

@@ -7,8 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/rs/zerolog"
-
 	"hmsgate/internal/config"
 	"hmsgate/sasl/krb"
 )
@@ -64,13 +62,12 @@ func (d *Dialer) Status() (s krb.Status, ok bool) {
 	return d.login.Status(), true
 }
 
-// Run keeps the login fresh until ctx ends. A KDC that does not answer is said
-// once, and once that one does again.
-func (d *Dialer) Run(ctx context.Context, log zerolog.Logger) {
+// Run keeps the login fresh until ctx ends.
+func (d *Dialer) Run(ctx context.Context) {
 	if d.login == nil {
 		return
 	}
 	d.login.Run(ctx, func(err error) {
-		log.Warn().Err(err).Msg("kerberos: login of the gateway towards metastores; what it has is used while it lasts")
+		d.log.Warn().Err(err).Msg("kerberos: login of the gateway towards metastores; what it has is used while it lasts")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,11 +64,13 @@ type metastore struct {
 	// ready sees a message's token before it is sent; with whole.
 	ready func(token []byte)
 
+	amnesia atomic.Bool // tokens are forgotten as soon as they are issued
+
 	mu       sync.Mutex // guards the rest
 	tokens   *token.Authority
 	acts     map[string]bool // for whom the gateway may act; nil: everybody
 	heard    []string        // "user mechanism method" of each call
-	issued   int
+	issued   []string        // tokens asked for; "" for a refusal
 	open     map[net.Conn]bool
 	closed   bool
 	running  sync.WaitGroup
@@ -204,6 +208,26 @@ func (m *metastore) calls() []string {
 	return out
 }
 
+func (m *metastore) issuedTokens() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.issued)
+}
+
+// secrets are the tokens issued, and their passwords.
+func (m *metastore) secrets() (out []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, text := range m.issued {
+		tok, err := token.Decode(text)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		out = append(out, text, base64.StdEncoding.EncodeToString(tok.Password))
+	}
+	return out
+}
+
 // dribble writes a few bytes at a time.
 type dribble struct {
 	net.Conn
@@ -328,8 +352,11 @@ func (m *metastore) answer(who *sasl.Identity, call *hms.Message) []byte {
 	case "get_delegation_token":
 		text, err := tokens.Issue(context.Background(), *who, netip.MustParseAddr("127.0.0.1"),
 			call.Args["token_owner"].(string), call.Args["renewer_kerberos_principal_name"].(string))
+		if m.amnesia.Load() {
+			m.forget()
+		}
 		m.mu.Lock()
-		m.issued++
+		m.issued = append(m.issued, text)
 		m.mu.Unlock()
 		result = text
 		if err != nil {
@@ -344,6 +371,8 @@ func (m *metastore) answer(who *sasl.Identity, call *hms.Message) []byte {
 			return m.large
 		}
 		result = hms.Struct{"dbName": call.Args["dbname"], "tableName": call.Args["tbl_name"], "owner": who.User}
+	case "get_all_databases":
+		result = []any{"of_" + who.User}
 	case "drop_table":
 	default:
 		b, err := m.codec.EncodeException(call.Method, call.Seq, 1, "Invalid method name: '"+call.Method+"'")

@@ -33,7 +33,9 @@ type backend struct {
 	wire    transport // on the link: itself, or what protects it
 	win     frame.Window
 	frames  *frame.FrameReader // set when the backend speaks framed
+	user    string             // whom it sees, where it impersonates
 	sasl    bool
+	named   bool // it was told a proved user
 	used    time.Time
 	told    int                                  // messages of the preamble it has had
 	at      bool                                 // reads "@cat#db"
@@ -84,6 +86,10 @@ func (b *backend) surplus() int {
 
 func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend, error) {
 	e := s.env
+	user, err := s.userFor(cat, index)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	if !until.IsZero() {
@@ -93,17 +99,19 @@ func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend
 	}
 	defer s.watchDial(cancel)()
 	conn, uri, err := cat.Backend().Dial(ctx, reach(func(ctx context.Context, addr string) (net.Conn, error) {
-		return e.Dial(ctx, index, addr)
+		return e.Dial(ctx, index, addr, user)
 	}, cat), e.Limits.Patience)
 	if err != nil {
 		if context.Cause(ctx) == errCallerGone {
 			return nil, errCallerGone
 		}
-		e.Metrics.BackendFailed(cat.Name, "connect")
+		if !isRefusal(err) {
+			e.Metrics.BackendFailed(cat.Name, "connect")
+		}
 		return nil, err
 	}
 	label, _ := uri.Profile()
-	b := &backend{cat: cat, uri: uri, sasl: e.Targets[index].SASL, used: time.Now(), label: label, at: profiles.GenerationOf(label) != profiles.Gen2}
+	b := &backend{cat: cat, uri: uri, user: user, sasl: e.Targets[index].SASL, used: time.Now(), label: label, at: profiles.GenerationOf(label) != profiles.Gen2}
 	b.open(conn, s)
 	if e.Targets[index].Framed {
 		b.frames = frame.NewFrameReader(b.wire, e.Limits.Frame)
@@ -207,7 +215,8 @@ func (b *backend) done(now time.Time) {
 type preamble struct {
 	messages []message
 	size     int
-	user     bool // set_ugi is among them
+	user     bool   // set_ugi is among them
+	name     string // the user it names
 }
 
 type message struct {
@@ -226,9 +235,14 @@ var errPreamble = errors.New("the metastore did not accept the client's identity
 // business with the default catalog, where it saw it. A refused identity has
 // been seen by nobody: what the client asks must not be done as somebody else.
 func (s *Session) tell(b *backend) error {
+	if err := s.introduce(b); err != nil {
+		return fmt.Errorf("%w: %w", errPreamble, err)
+	}
 	for ; b.told < len(s.preamble.messages); b.told++ {
 		m := s.preamble.messages[b.told]
-		if m.user && b.sasl { // would be echoed and mean nothing (HMS installs no TUGIBasedProcessor)
+		if m.user && (b.sasl || s.proved.User != "") {
+			// Under SASL it would be echoed and mean nothing (HMS installs no
+			// TUGIBasedProcessor), and what is proved is not changed by a claim.
 			continue
 		}
 		if err := b.write(m.bytes); err != nil {

@@ -41,7 +41,8 @@ type Session struct {
 	backs    []*backend   // by catalog; dialled on first use
 	opened   atomic.Int32 // of backs; a fan-out dials several at once
 	preamble preamble
-	hinted   bool // a write routed by a catalog field was logged
+	proved   Identity // who the client is; written before its first call
+	hinted   bool     // a write routed by a catalog field was logged
 	outgoing outgoing
 	late     lateNames
 	visit    func([]byte) error // hands strings of unknown methods to bind

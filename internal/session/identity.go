@@ -1,0 +1,86 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+
+	"hmsgate/frame"
+	"hmsgate/profiles"
+	"hmsgate/route"
+)
+
+// Identity is who a client has proved to be. The zero value: it proved nothing.
+type Identity struct {
+	User string // the short name that rights go by
+	// Service: it is one of the gateway's own principals. Backends see the
+	// gateway, also where they see the user of others.
+	Service bool
+}
+
+// user is who the client is: proved, or else told by set_ugi; "" for nobody.
+func (s *Session) user() string {
+	if s.proved.User != "" {
+		return s.proved.User
+	}
+	return s.preamble.name
+}
+
+// userFor is the user a backend of the catalog is to see; "" for the gateway
+// itself, which a client without a user does not become.
+func (s *Session) userFor(cat *route.Catalog, index int) (string, error) {
+	if !s.env.Targets[index].Impersonate || s.proved.Service {
+		return "", nil
+	}
+	if u := s.user(); u != "" {
+		return u, nil
+	}
+	return "", &route.Refusal{Exception: route.Meta, Reason: "impersonation", Text: textNobody(cat.Name)}
+}
+
+func isRefusal(err error) bool {
+	var r *route.Refusal
+	return errors.As(err, &r)
+}
+
+// introduce tells a backend without SASL whom it is to see, when that was proved to
+// us. What a client claims about itself goes with its preamble.
+func (s *Session) introduce(b *backend) error {
+	if b.named || b.sasl || b.user == "" || b.user != s.proved.User {
+		return nil
+	}
+	msg := frame.AppendHeader(nil, frame.Call, profiles.SetUser, 0)
+	msg = be.AppendUint32(append(msg, frame.String, 0, 1), uint32(len(b.user)))
+	msg = append(msg, b.user...)
+	msg = append(msg, frame.List, 0, 2, frame.String, 0, 0, 0, 0, frame.Stop)
+	if err := b.write(msg); err != nil {
+		return err
+	}
+	b.named = true
+	return b.swallow(message{bytes: msg, user: true})
+}
+
+// firstText is the first argument, a string, of a body that has been walked
+// before; "" when it is not there.
+//
+//	0b 00 01 len user | 0f 00 02 0b count { len name }* | 00
+func firstText(b []byte) string {
+	w := frame.NewWindow(bytes.NewReader(b), nil)
+	defer w.Park()
+	w.Start(0, len(b))
+	for w.Need(3) == nil {
+		head := w.Bytes()
+		t, id := head[0], be.Uint16(head[1:])
+		if t == frame.Stop {
+			break
+		}
+		w.Advance(3)
+		from := w.Pos()
+		if w.Skip(t, 1) != nil {
+			break
+		}
+		if v := b[from:w.Pos()]; id == 1 && t == frame.String {
+			return string(v[4:])
+		}
+	}
+	return ""
+}
