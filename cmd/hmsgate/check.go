@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"hmsgate/internal/outbound"
 	"hmsgate/profiles"
 )
 
@@ -14,13 +16,18 @@ func checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check -c FILE [--print]",
 		Short: "Check a configuration without running it",
-		Long: `Check a configuration: every error with file, line, key, value and what is allowed. With --print
+		Long: `Check a configuration: every error with file, line, key, value and what is allowed, and the keytab, krb5.conf and
+certificates that it names. With --print
 the effective value of every key and where it came from. Exit code 0 when it is good, 2 when not.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, table, err := loadTable(file)
 			if err != nil {
 				return err
+			}
+			// The files it names; no KDC and no metastore is asked.
+			if _, err := outbound.New(cfg, outbound.Options{Log: zerolog.Nop()}); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
 			}
 			for _, note := range append(cfg.Notes, table.Warnings()...) {
 				fmt.Fprintln(c.ErrOrStderr(), note)

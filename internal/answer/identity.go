@@ -1,8 +1,6 @@
 package answer
 
 import (
-	"bytes"
-
 	"hmsgate/frame"
 	"hmsgate/internal/session"
 	"hmsgate/route"
@@ -16,7 +14,10 @@ func setUGI(c *session.Call) error {
 	if c.Known() {
 		return errSecondUGI
 	}
-	groups := groupsOf(c.Body())
+	groups := c.Argument(2, frame.List) // as they stand: type, count, elements
+	if len(groups) > 0 && groups[0] != frame.String {
+		groups = nil
+	}
 	if !c.Preamble(true, nil) {
 		c.Refuse(&route.Refusal{Exception: route.Meta, Reason: "settings", Text: textSettings})
 		return nil
@@ -30,32 +31,6 @@ func setUGI(c *session.Call) error {
 		}
 		return append(dst, frame.Stop)
 	})
-	return nil
-}
-
-// groupsOf finds the second argument, group_names, in a body that has been
-// walked before, and returns it as it stands: type, count, elements.
-//
-//	0b 00 01 len user | 0f 00 02 0b count { len name }* | 00
-func groupsOf(b []byte) []byte {
-	w := frame.NewWindow(bytes.NewReader(b), nil)
-	defer w.Park()
-	w.Start(0, len(b))
-	for w.Need(3) == nil {
-		head := w.Bytes()
-		t, id := head[0], be.Uint16(head[1:])
-		if t == frame.Stop {
-			break
-		}
-		w.Advance(3)
-		from := w.Pos()
-		if w.Skip(t, 1) != nil {
-			break
-		}
-		if v := b[from:w.Pos()]; id == 2 && t == frame.List && v[0] == frame.String {
-			return v
-		}
-	}
 	return nil
 }
 

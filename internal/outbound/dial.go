@@ -67,7 +67,7 @@ func New(cfg *config.Config, o Options) (*Dialer, error) {
 		return d, nil
 	}
 	var err error
-	if d.login, err = newLogin(cfg.Outbound); err != nil {
+	if d.login, err = newLogin(cfg.Outbound, d.log); err != nil {
 		return nil, err
 	}
 	d.principal = d.login.Status().Principal

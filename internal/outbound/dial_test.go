@@ -32,7 +32,7 @@ func TestProtections(t *testing.T) {
 	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
 	talk := func(s *site) (out []byte) {
 		c := s.as("alice")
-		for _, table := range []string{"t", "", strings.Repeat("x", 300<<10)} {
+		for _, table := range []string{"t", "", strings.Repeat("x", 100<<10)} {
 			args := wiretest.Struct(nil).String(1, "sales").String(2, table).Stop()
 			out = append(out, c.call("get_table", args).Bytes...)
 			out = append(out, c.call("drop_table", args).Bytes...)

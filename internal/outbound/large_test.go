@@ -24,7 +24,7 @@ var qopNames = map[sasl.QOP]string{sasl.Auth: "authentication", sasl.AuthInt: "i
 // Java seals a whole reply in one token. It passes in the memory of a window
 // and of one buffer for tokens, whatever its length.
 func TestLargeReplyInBoundedMemory(t *testing.T) {
-	const size, most = 96 << 20, 8 << 20
+	const size, most = 48 << 20, 8 << 20
 	kdc := krbtest.New(t, realm)
 	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
 	reply := largeReply(1, size)

@@ -6,6 +6,9 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"hmsgate/internal/config"
 	"hmsgate/sasl/krb"
@@ -14,7 +17,9 @@ import (
 // anyHost stands for a host's name in a principal (SecurityUtil.HOSTNAME_PATTERN).
 const anyHost = "_HOST"
 
-func newLogin(o config.Outbound) (*krb.Login, error) {
+const lookupTime = 5 * time.Second // for this machine's own name
+
+func newLogin(o config.Outbound, log zerolog.Logger) (*krb.Login, error) {
 	principal, err := localPrincipal(o.Principal)
 	if err != nil {
 		return nil, fmt.Errorf("security.client-principal: %w", err)
@@ -22,6 +27,9 @@ func newLogin(o config.Outbound) (*krb.Login, error) {
 	kt, err := krb.OpenKeytab(o.Keytab)
 	if err != nil {
 		return nil, fmt.Errorf("security.client-keytab: %w", err)
+	}
+	if kt.Loose() {
+		log.Warn().Str("file", o.Keytab).Msg("security.client-keytab: others than its owner may read the keytab")
 	}
 	for _, p := range kt.Principals() {
 		if p == principal {
@@ -47,7 +55,9 @@ func localPrincipal(p string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if name, err := net.DefaultResolver.LookupCNAME(context.Background(), host); err == nil && name != "" {
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTime)
+	defer cancel()
+	if name, err := net.DefaultResolver.LookupCNAME(ctx, host); err == nil && name != "" {
 		host = strings.TrimSuffix(name, ".")
 	}
 	return before + "/" + strings.ToLower(host) + "@" + realm, nil

@@ -59,28 +59,39 @@ func (s *Session) introduce(b *backend) error {
 	return b.swallow(message{bytes: msg, user: true})
 }
 
-// firstText is the first argument, a string, of a body that has been walked
-// before; "" when it is not there.
+// Argument is the value of one of the call's arguments as it stands, nil when
+// it is not there or of another type. The call has been walked.
+func (c *Call) Argument(id uint16, t byte) []byte { return argument(c.Body(), id, t) }
+
+// argument finds it in a body:
 //
 //	0b 00 01 len user | 0f 00 02 0b count { len name }* | 00
-func firstText(b []byte) string {
+func argument(b []byte, id uint16, t byte) []byte {
 	w := frame.NewWindow(bytes.NewReader(b), nil)
 	defer w.Park()
 	w.Start(0, len(b))
 	for w.Need(3) == nil {
 		head := w.Bytes()
-		t, id := head[0], be.Uint16(head[1:])
-		if t == frame.Stop {
+		typ, field := head[0], be.Uint16(head[1:])
+		if typ == frame.Stop {
 			break
 		}
 		w.Advance(3)
 		from := w.Pos()
-		if w.Skip(t, 1) != nil {
+		if w.Skip(typ, 1) != nil {
 			break
 		}
-		if v := b[from:w.Pos()]; id == 1 && t == frame.String {
-			return string(v[4:])
+		if field == id && typ == t {
+			return b[from:w.Pos()]
 		}
+	}
+	return nil
+}
+
+// firstText is a body's first argument, "" when it is no string.
+func firstText(b []byte) string {
+	if v := argument(b, 1, frame.String); len(v) > 4 {
+		return string(v[4:])
 	}
 	return ""
 }
