@@ -124,8 +124,12 @@ func (l *loader) checkSecure(c *Config) {
 		if s := l.get(at+"tls-ca", ""); !cat.TLS && !s.derived {
 			l.note(s.line, "note", s.key, "has no effect without TLS (hive.metastore.use.SSL)")
 		}
-		if s := l.get(at+"protection", ""); cat.SASL && cat.TLS && s.value != protections[0] {
+		switch s := l.get(at+"protection", ""); {
+		case cat.SASL && cat.TLS && s.value != protections[0]:
 			l.note(s.line, "note", s.key, "under TLS it is "+protections[0]+", as metastores have it")
+		case cat.SASL && !cat.TLS && contains(s.value, protections[0]):
+			l.note(s.line, "note", s.key, protections[0]+" alone: who can change bytes on the way to the metastore can take "+
+				"a connection over, and who can read them reads what passes, tokens included; integrity, privacy or TLS prevent it")
 		}
 	}
 	if first == nil {

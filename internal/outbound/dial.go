@@ -166,7 +166,10 @@ func (d *Dialer) connect(ctx context.Context, t *target, addr string, mech sasl.
 	c := newConn(tcp)
 	err = t.protect(ctx, c, addr, mech)
 	if !stop() { // closed, or about to be
-		err = errors.Join(ctx.Err(), err)
+		if err == nil {
+			err = errors.New("just done")
+		}
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
 	if err != nil {
 		_ = c.Close()

@@ -20,7 +20,6 @@ import (
 
 	"hmsgate/internal/wiretest"
 	"hmsgate/sasl"
-	"hmsgate/sasl/krb/krbtest"
 )
 
 const sasled = ", sasl: true, kerberos-principal: hive/_HOST@ELSEWHERE, protection: "
@@ -28,8 +27,7 @@ const sasled = ", sasl: true, kerberos-principal: hive/_HOST@ELSEWHERE, protecti
 // A client notices nothing of the protection behind the gateway: each reply's
 // bytes are those of a plain metastore.
 func TestProtections(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
+	kdc, own, theirs := newRealm(t)
 	talk := func(s *site) (out []byte) {
 		c := s.as("alice")
 		for _, table := range []string{"t", "", strings.Repeat("x", 100<<10)} {
@@ -57,7 +55,7 @@ func TestProtections(t *testing.T) {
 		{"privacy, runtime-profile: auto", 7, 0, false}, // the probe finds out
 	} {
 		t.Run(fmt.Sprintf("%s, %v offered, chunk %d, one token %v", c.protection, c.qop, c.chunk, c.whole), func(t *testing.T) {
-			m := newMetastore(t, secured(kdc, theirs, c.qop), func(m *metastore) { m.chunk, m.whole = c.chunk, c.whole })
+			m := newMetastore(t, secured(theirs, c.qop), func(m *metastore) { m.chunk, m.whole = c.chunk, c.whole })
 			s := newSite(t, m, sasled+c.protection, kerberos(kdc, own))
 			if got := talk(s); !bytes.Equal(got, want) {
 				t.Errorf("got  %d bytes %.200q\nwant %d bytes %.200q\n%s", len(got), got, len(want), want, s.log)
@@ -75,8 +73,7 @@ func TestProtections(t *testing.T) {
 // the patience for connects; the client hears that nothing was executed, our
 // log why.
 func TestNoFallback(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
+	kdc, own, theirs := newRealm(t)
 	kdc.Rekey("other/localhost")
 	kerb := kerberos(kdc, own) + "routing.connect-patience-ms: 600\n"
 	mute, stop := silent(t)
@@ -88,11 +85,11 @@ func TestNoFallback(t *testing.T) {
 		log     string
 	}{
 		{"plain metastore", newMetastore(t, func(*metastore) {}), sasled + "authentication", "sasl: GSSAPI: "},
-		{"no protection in common", newMetastore(t, secured(kdc, theirs, sasl.Auth)), sasled + "privacy", "no common protection: server offers auth, we take [auth-conf]"},
-		{"principal of another service", newMetastore(t, secured(kdc, theirs, sasl.Auth)), ", sasl: true, kerberos-principal: other/localhost@R", "peer says BAD"},
-		{"service the KDC does not know", newMetastore(t, secured(kdc, theirs, sasl.Auth)), ", sasl: true, kerberos-principal: third/_HOST@R", "no ticket for third/localhost"},
+		{"no protection in common", newMetastore(t, secured(theirs, sasl.Auth)), sasled + "privacy", "no common protection: server offers auth, we take [auth-conf]"},
+		{"principal of another service", newMetastore(t, secured(theirs, sasl.Auth)), ", sasl: true, kerberos-principal: other/localhost@R", "peer says BAD"},
+		{"service the KDC does not know", newMetastore(t, secured(theirs, sasl.Auth)), ", sasl: true, kerberos-principal: third/_HOST@R", "no ticket for third/localhost"},
 		{"says nothing", &metastore{ln: mute, t: t}, sasled + "authentication", "context deadline exceeded"},
-		{"SASL without our knowing", newMetastore(t, secured(kdc, theirs, sasl.Auth)), "", "version is not known yet"},
+		{"SASL without our knowing", newMetastore(t, secured(theirs, sasl.Auth)), "", "version is not known yet"},
 		{"TLS wanted, plain metastore", newMetastore(t, func(*metastore) {}), ", tls: true", "tls: "},
 		{"TLS without our knowing", newMetastore(t, func(m *metastore) { m.tls, _ = certificate(t, "localhost") }), "", "version is not known yet"},
 		{"TLS of a stranger", newMetastore(t, func(m *metastore) { m.tls, _ = certificate(t, "localhost") }), ", tls: true", "certificate signed by unknown authority"},
@@ -176,8 +173,7 @@ func certificate(t testing.TB, host string) (*tls.Config, string) {
 
 // TLS alone, and Kerberos inside it.
 func TestTLS(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
+	kdc, own, theirs := newRealm(t)
 	conf, ca := certificate(t, "localhost")
 	long := wiretest.Struct(nil).String(1, "sales").String(2, strings.Repeat("x", 300<<10)).Stop()
 	m := newMetastore(t, func(m *metastore) { m.tls, m.chunk = conf, 700 })
@@ -186,7 +182,7 @@ func TestTLS(t *testing.T) {
 	wantText(t, c.table(), "alice")
 	wantText(t, c.call("get_table", long), "xxxxx")
 
-	m = newMetastore(t, secured(kdc, theirs, sasl.Auth), func(m *metastore) { m.tls = conf })
+	m = newMetastore(t, secured(theirs, sasl.Auth), func(m *metastore) { m.tls = conf })
 	s = newSite(t, m, sasled+"privacy, tls: true, tls-ca: "+ca, kerberos(kdc, own))
 	c = s.as("alice")
 	wantText(t, c.table(), "gw")

@@ -106,9 +106,8 @@ func (c *cutter) pass(in net.Conn) {
 
 // A negotiation that breaks anywhere is an error and leaves nothing behind.
 func TestNegotiationBrokenAtEveryByte(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
-	m := newMetastore(t, secured(kdc, theirs, sasl.AuthConf))
+	kdc, own, theirs := newRealm(t)
+	m := newMetastore(t, secured(theirs, sasl.AuthConf))
 	d := newDialer(t, m, sasled+"privacy", kerberos(kdc, own))
 	cut := newCutter(t, m)
 	conn, err := d.Dial(context.Background(), 0, cut.addr(), "")
@@ -169,14 +168,13 @@ func TestDialEndsWithItsContext(t *testing.T) {
 
 // KDCs may be down one by one, and all of them for a while.
 func TestKDCOutage(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
+	kdc, own, theirs := newRealm(t)
 	dead, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dead.Close()
-	m := newMetastore(t, secured(kdc, theirs, sasl.Auth))
+	m := newMetastore(t, secured(theirs, sasl.Auth))
 	kdc.Stop() // down at start
 	conf := kdc.Conf(dead.Addr().String())
 	s := newSite(t, m, sasled+"authentication", fmt.Sprintf(
@@ -202,9 +200,8 @@ func TestKDCOutage(t *testing.T) {
 
 // A keytab replaced by one with a new key is used when the next ticket is due.
 func TestKeytabReplaced(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
-	m := newMetastore(t, secured(kdc, theirs, sasl.Auth))
+	kdc, own, theirs := newRealm(t)
+	m := newMetastore(t, secured(theirs, sasl.Auth))
 	kdc.Life(2 * time.Second)
 	d := newDialer(t, m, sasled+"authentication", kerberos(kdc, own))
 	addr := strings.TrimPrefix(m.uri(), "thrift://")

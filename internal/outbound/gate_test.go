@@ -13,20 +13,18 @@ import (
 
 	"hmsgate/internal/wiretest"
 	"hmsgate/sasl"
-	"hmsgate/sasl/krb/krbtest"
 )
 
 // A forwarded message costs no allocation under any protection.
 func TestGateAllocations(t *testing.T) {
 	const calls, warm, most = 20_000, 1_000, 60
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
+	kdc, own, theirs := newRealm(t)
 	call := wiretest.Call("get_table", 7, someTable)
 	reply := wiretest.Reply("get_table", 7, wiretest.Struct(nil).Struct(0, wiretest.Struct(nil).String(1, "t").String(2,
 		"sales").Stop()).Stop())
 	for _, q := range []sasl.QOP{sasl.Auth, sasl.AuthInt, sasl.AuthConf} {
 		t.Run(q.String(), func(t *testing.T) {
-			m := newMetastore(t, secured(kdc, theirs, q), func(m *metastore) {
+			m := newMetastore(t, secured(theirs, q), func(m *metastore) {
 				m.loop = func(c *tokens) {
 					buf := make([]byte, 4096)
 					for {

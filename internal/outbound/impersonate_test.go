@@ -9,7 +9,6 @@ import (
 
 	"hmsgate/internal/wiretest"
 	"hmsgate/sasl"
-	"hmsgate/sasl/krb/krbtest"
 )
 
 const asCaller = ", impersonation-enabled: true"
@@ -17,11 +16,10 @@ const asCaller = ", impersonation-enabled: true"
 // Each client is itself at the metastore, by one token a user, under every
 // protection.
 func TestImpersonation(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
+	kdc, own, theirs := newRealm(t)
 	for _, q := range []sasl.QOP{sasl.Auth, sasl.AuthInt, sasl.AuthConf} {
 		t.Run(q.String(), func(t *testing.T) {
-			m := newMetastore(t, secured(kdc, theirs, q))
+			m := newMetastore(t, secured(theirs, q))
 			s := newSite(t, m, sasled+qopNames[q]+asCaller, kerberos(kdc, own))
 			alice, bob := s.as("alice"), s.as("bob")
 			var want []string
@@ -58,9 +56,8 @@ func isOwn(heard string) bool {
 
 // Who may not be impersonated, or is nobody, is refused and never the gateway.
 func TestImpersonationRefused(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
-	m := newMetastore(t, secured(kdc, theirs, sasl.Auth), func(m *metastore) { m.acts = map[string]bool{"alice": true} })
+	kdc, own, theirs := newRealm(t)
+	m := newMetastore(t, secured(theirs, sasl.Auth), func(m *metastore) { m.acts = map[string]bool{"alice": true} })
 	s := newSite(t, m, sasled+"authentication"+asCaller, kerberos(kdc, own))
 	bob := s.as("bob")
 	for range 3 {
@@ -85,9 +82,8 @@ func TestImpersonationRefused(t *testing.T) {
 // A metastore that kept its tokens in memory is given new ones; one that
 // forgets them at once is unreachable, and not asked for ever.
 func TestForgottenToken(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
-	m := newMetastore(t, secured(kdc, theirs, sasl.Auth))
+	kdc, own, theirs := newRealm(t)
+	m := newMetastore(t, secured(theirs, sasl.Auth))
 	s := newSite(t, m, sasled+"authentication"+asCaller, kerberos(kdc, own)+"routing.connect-patience-ms: 10\n")
 	c := s.as("alice")
 	wantText(t, c.table(), "alice")
@@ -132,9 +128,8 @@ func TestImpersonationWithoutSASL(t *testing.T) {
 
 // A list over all catalogs is asked as the client everywhere.
 func TestImpersonatedFanout(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
-	m, other := newMetastore(t, secured(kdc, theirs, sasl.AuthConf)), newMetastore(t, secured(kdc, theirs, sasl.Auth))
+	kdc, own, theirs := newRealm(t)
+	m, other := newMetastore(t, secured(theirs, sasl.AuthConf)), newMetastore(t, secured(theirs, sasl.Auth))
 	s := newSite(t, m, sasled+"privacy"+asCaller, fmt.Sprintf(
 		"  apache: {uris: %s, runtime-profile: apache-3.1.3%sauthentication%s}\nrouting.default-catalog: hdp\n%s",
 		other.uri(), sasled, asCaller, kerberos(kdc, own)))

@@ -10,7 +10,6 @@ import (
 
 	"hmsgate/internal/wiretest"
 	"hmsgate/sasl"
-	"hmsgate/sasl/krb/krbtest"
 )
 
 // largeReply is a table with a field of n bytes that no interface knows.
@@ -25,14 +24,13 @@ var qopNames = map[sasl.QOP]string{sasl.Auth: "authentication", sasl.AuthInt: "i
 // and of one buffer for tokens, whatever its length.
 func TestLargeReplyInBoundedMemory(t *testing.T) {
 	const size, most = 48 << 20, 8 << 20
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
+	kdc, own, theirs := newRealm(t)
 	reply := largeReply(1, size)
 	want := sha256.Sum256(reply)
 	for _, q := range []sasl.QOP{sasl.Auth, sasl.AuthInt, sasl.AuthConf} {
 		t.Run(q.String(), func(t *testing.T) {
 			sealed, send := make(chan struct{}), make(chan struct{})
-			m := newMetastore(t, secured(kdc, theirs, q), func(m *metastore) {
+			m := newMetastore(t, secured(theirs, q), func(m *metastore) {
 				m.whole, m.large = true, reply
 				m.ready = func(token []byte) {
 					if len(token) >= size {
@@ -82,13 +80,12 @@ func heap(collect bool) uint64 {
 
 // A damaged token never completes a message, however long it is.
 func TestDamagedToken(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
+	kdc, own, theirs := newRealm(t)
 	for _, q := range []sasl.QOP{sasl.AuthInt, sasl.AuthConf} {
 		for _, size := range []int{100, 6 << 20} {
 			t.Run(fmt.Sprint(q, size), func(t *testing.T) {
 				reply := largeReply(1, size)
-				m := newMetastore(t, secured(kdc, theirs, q), func(m *metastore) {
+				m := newMetastore(t, secured(theirs, q), func(m *metastore) {
 					m.whole, m.large = true, reply
 					m.ready = func(token []byte) {
 						if len(token) >= len(reply) {
@@ -119,12 +116,11 @@ func TestDamagedToken(t *testing.T) {
 // A reply whose token goes on behind it is not verified when it ends, so its
 // end does not go on.
 func TestMessageThatEndsInsideItsToken(t *testing.T) {
-	kdc := krbtest.New(t, realm)
-	own, theirs := kdc.Rekey(gatename), kdc.Rekey(storname)
+	kdc, own, theirs := newRealm(t)
 	for _, q := range []sasl.QOP{sasl.AuthInt, sasl.AuthConf} {
 		t.Run(q.String(), func(t *testing.T) {
 			reply := largeReply(1, 4<<20)
-			m := newMetastore(t, secured(kdc, theirs, q), func(m *metastore) {
+			m := newMetastore(t, secured(theirs, q), func(m *metastore) {
 				m.whole, m.large = true, append(reply[:len(reply):len(reply)], make([]byte, 4<<20)...)
 			})
 			s := newSite(t, m, sasled+qopNames[q], kerberos(kdc, own))

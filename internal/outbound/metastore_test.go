@@ -39,6 +39,12 @@ const (
 	patience = 20 * time.Second
 )
 
+// newRealm is a KDC and the keytabs of the gateway and of its metastores.
+func newRealm(t testing.TB) (kdc *krbtest.KDC, own, theirs string) {
+	kdc = krbtest.New(t, realm)
+	return kdc, kdc.Rekey(gatename), kdc.Rekey(storname)
+}
+
 // until polls a condition.
 func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
@@ -80,7 +86,7 @@ type metastore struct {
 type option func(*metastore)
 
 // secured is a metastore with Kerberos.
-func secured(kdc *krbtest.KDC, keytab string, q sasl.QOP) option {
+func secured(keytab string, q sasl.QOP) option {
 	return func(m *metastore) {
 		kt, err := krb.OpenKeytab(keytab)
 		if err != nil {
