@@ -27,7 +27,7 @@ the effective value of every key and where it came from. Exit code 0 when it is 
 			}
 			// The files it names; no KDC and no metastore is asked.
 			if _, err := outbound.New(cfg, outbound.Options{Log: zerolog.Nop()}); err != nil {
-				return fmt.Errorf("%s: %w", file, err)
+				return usageError{err}
 			}
 			for _, note := range append(cfg.Notes, table.Warnings()...) {
 				fmt.Fprintln(c.ErrOrStderr(), note)

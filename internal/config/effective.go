@@ -77,6 +77,17 @@ func (c *Config) Effective() []Setting {
 	return append([]Setting(nil), c.settings...)
 }
 
+// Blame says of an error where the key that leads to it stands.
+func (c *Config) Blame(key string, err error) error {
+	at := c.File
+	for _, s := range c.settings {
+		if s.Key == key && strings.HasPrefix(s.Origin, c.File+":") {
+			at = s.Origin
+		}
+	}
+	return fmt.Errorf("%s: %s: %w", at, plain(key), err)
+}
+
 // WriteEffective prints the effective settings, a line each.
 func (c *Config) WriteEffective(w io.Writer) error {
 	wideKey, wideValue := 0, 0

@@ -121,9 +121,9 @@ func (l *loader) checkSecure(c *Config) {
 			}
 			l.checkSASL(cat, at)
 		}
-		if s := l.get(at+"tls-ca", ""); !cat.TLS && !s.derived {
-			l.note(s.line, "note", s.key, "has no effect without TLS (hive.metastore.use.SSL)")
-		}
+		l.idle(at+"tls-ca", cat.TLS, "TLS (hive.metastore.use.SSL)")
+		l.idle(at+"kerberos-principal", cat.SASL, "Kerberos (hive.metastore.sasl.enabled)")
+		l.idle(at+"protection", cat.SASL, "Kerberos (hive.metastore.sasl.enabled)")
 		switch s := l.get(at+"protection", ""); {
 		case cat.SASL && cat.TLS && s.value != protections[0]:
 			l.note(s.line, "note", s.key, "under TLS it is "+protections[0]+", as metastores have it")
@@ -143,6 +143,13 @@ func (l *loader) checkSecure(c *Config) {
 	l.checkOutbound(c, first)
 	if !l.is("security.mode", "KERBEROS") {
 		l.noteOpen(c)
+	}
+}
+
+// idle notes a key of a catalog whose feature is off there.
+func (l *loader) idle(key string, on bool, what string) {
+	if s := l.get(key, ""); !on && !s.derived {
+		l.note(s.line, "note", s.key, "has no effect without "+what)
 	}
 }
 

@@ -56,9 +56,9 @@ func New(cfg *config.Config, o Options) (*Dialer, error) {
 	}
 	d.tokens.fetch, d.tokens.drop = d.fetchToken, d.cancelToken
 	for i := range cfg.Catalogs {
-		t, err := newTarget(&cfg.Catalogs[i])
+		t, key, err := newTarget(&cfg.Catalogs[i])
 		if err != nil {
-			return nil, fmt.Errorf("catalog %s: %w", cfg.Catalogs[i].Name, err)
+			return nil, cfg.Blame("catalog."+cfg.Catalogs[i].Name+"."+key, err)
 		}
 		t.patience = cfg.Routing.ConnectPatience
 		d.targets = append(d.targets, t)
@@ -67,7 +67,7 @@ func New(cfg *config.Config, o Options) (*Dialer, error) {
 		return d, nil
 	}
 	var err error
-	if d.login, err = newLogin(cfg.Outbound, d.log); err != nil {
+	if d.login, err = newLogin(cfg, d.log); err != nil {
 		return nil, err
 	}
 	d.principal = d.login.Status().Principal
@@ -77,35 +77,34 @@ func New(cfg *config.Config, o Options) (*Dialer, error) {
 // Close ends what works for several callers at once. Nobody dials any more.
 func (d *Dialer) Close() { d.tokens.close() }
 
-func newTarget(c *config.Catalog) (target, error) {
-	t := target{name: c.Name, sasl: c.SASL}
+// newTarget returns the key to blame with an error.
+func newTarget(c *config.Catalog) (t target, key string, err error) {
+	t = target{name: c.Name, sasl: c.SASL}
 	if c.TLS {
 		t.tls = &tls.Config{MinVersion: tls.VersionTLS12}
 		if c.CA != "" {
-			var err error
 			if t.tls.RootCAs, err = readCA(c.CA); err != nil {
-				return t, err
+				return t, "tls-ca", err
 			}
 		}
 	}
 	if !c.SASL {
-		return t, nil
+		return t, "", nil
 	}
 	if c.Impersonate {
 		if err := digest.Available(); err != nil {
-			return t, err
+			return t, "impersonation-enabled", err
 		}
 	}
-	var err error
 	if t.qop, _, err = sasl.ParseQOP(strings.Join(c.Protection, ",")); err != nil {
-		return t, err
+		return t, "protection", err
 	}
 	name, _, _ := strings.Cut(c.Principal, "@") // the realm is krb5.conf's business, as for Java's clients
 	t.service, t.host, _ = strings.Cut(name, "/")
 	if t.host == anyHost {
 		t.host = ""
 	}
-	return t, nil
+	return t, "", nil
 }
 
 func readCA(path string) (*x509.CertPool, error) {

@@ -104,42 +104,56 @@ func (c *cutter) pass(in net.Conn) {
 	both.Wait()
 }
 
-// A negotiation that breaks anywhere is an error and leaves nothing behind.
+// A negotiation that breaks anywhere is an error and leaves nothing behind:
+// GSSAPI as the gateway, DIGEST-MD5 with a token at hand as a user.
 func TestNegotiationBrokenAtEveryByte(t *testing.T) {
 	kdc, own, theirs := newRealm(t)
 	m := newMetastore(t, secured(theirs, sasl.AuthConf))
-	d := newDialer(t, m, sasled+"privacy", kerberos(kdc, own))
-	cut := newCutter(t, m)
-	conn, err := d.Dial(context.Background(), 0, cut.addr(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut.mu.Lock()
-	whole := cut.passed
-	cut.mu.Unlock()
-	conn.Close()
-	if whole[0] < 500 || whole[1] < 100 {
-		t.Fatalf("a negotiation of %v bytes", whole)
-	}
-	for side, name := range []string{"up", "down"} {
-		for n := 0; n < whole[side]; n++ {
-			if side == 0 && n > 20 && n < whole[0]-60 && n%37 != 0 {
-				continue // inside the AP-REQ
-			}
-			most := [2]int{-1, -1}
-			most[side] = n
-			cut.set(most[0], most[1])
-			if conn, err := d.Dial(context.Background(), 0, cut.addr(), ""); err == nil {
+	for user, least := range map[string][2]int{"": {500, 100}, "alice": {300, 150}} {
+		d := newDialer(t, m, sasled+"privacy", kerberos(kdc, own))
+		cut := newCutter(t, m)
+		dial := func() error {
+			conn, err := d.Dial(context.Background(), 0, cut.addr(), user)
+			if err == nil {
 				conn.Close()
-				t.Errorf("%s, cut after %d bytes: connected", name, n)
+			}
+			return err
+		}
+		if err := dial(); err != nil {
+			t.Fatal(err)
+		}
+		cut.set(-1, -1)
+		if err := dial(); err != nil { // by now there is a token
+			t.Fatal(err)
+		}
+		cut.mu.Lock()
+		whole := cut.passed
+		cut.mu.Unlock()
+		if whole[0] < least[0] || whole[1] < least[1] {
+			t.Fatalf("%q: a negotiation of %v bytes", user, whole)
+		}
+		for side, name := range []string{"up", "down"} {
+			for n := 0; n < whole[side]; n++ {
+				if side == 0 && n > 30 && n < whole[0]-60 && n%37 != 0 {
+					continue // inside the AP-REQ, or the response
+				}
+				most := [2]int{-1, -1}
+				most[side] = n
+				cut.set(most[0], most[1])
+				if err := dial(); err == nil {
+					t.Errorf("%q, %s, cut after %d bytes: connected", user, name, n)
+				}
 			}
 		}
+		cut.set(-1, -1)
+		if err := dial(); err != nil {
+			t.Fatalf("%q, not cut: %v", user, err)
+		}
+		d.Close()
 	}
-	cut.set(-1, -1)
-	if conn, err = d.Dial(context.Background(), 0, cut.addr(), ""); err != nil {
-		t.Fatalf("not cut: %v", err)
+	if n := m.issuedTokens(); n != 1 {
+		t.Errorf("got %d tokens: a broken connection is no reason for another", n)
 	}
-	conn.Close()
 }
 
 // The caller's end of patience ends a handshake, whatever the metastore does.
@@ -238,10 +252,10 @@ func TestFilesAtStart(t *testing.T) {
 		{own, kdc.Conf(), ", sasl: true, kerberos-principal: hive/h@R", ""},
 		{own + ".gone", kdc.Conf(), ", sasl: true, kerberos-principal: hive/h@R", "security.client-keytab: "},
 		{junk, kdc.Conf(), ", sasl: true, kerberos-principal: hive/h@R", "not a keytab"},
-		{other, kdc.Conf(), ", sasl: true, kerberos-principal: hive/h@R", "has no key of gw/localhost@TEST.LOCAL; it has keys of other@TEST.LOCAL"},
+		{other, kdc.Conf(), ", sasl: true, kerberos-principal: hive/h@R", "one.yaml:2: security.client-keytab: keytab " + other + " has no key of gw/localhost@TEST.LOCAL; it has keys of other@TEST.LOCAL"},
 		{own, own + ".gone", ", sasl: true, kerberos-principal: hive/h@R", "security.krb5-conf: "},
 		{own, kdc.Conf(), ", tls: true, tls-ca: " + ca, ""},
-		{own, kdc.Conf(), ", tls: true, tls-ca: " + junk, "no certificate in it"},
+		{own, kdc.Conf(), ", tls: true, tls-ca: " + junk, "one.yaml:1: catalog.a.tls-ca: " + junk + ": no certificate in it"},
 		{own, kdc.Conf(), ", tls: true, tls-ca: /none", "no such file"},
 	} {
 		text := fmt.Sprintf("catalog.a: {uris: 'thrift://h:1'%s}\nsecurity: {client-principal: %s@%s, client-keytab: %s, krb5-conf: %s}\n",

@@ -17,31 +17,39 @@ import (
 // anyHost stands for a host's name in a principal (SecurityUtil.HOSTNAME_PATTERN).
 const anyHost = "_HOST"
 
+// Keys to blame.
+const (
+	principalKey = "security.client-principal"
+	keytabKey    = "security.client-keytab"
+	confKey      = "security.krb5-conf"
+)
+
 const lookupTime = 5 * time.Second // for this machine's own name
 
-func newLogin(o config.Outbound, log zerolog.Logger) (*krb.Login, error) {
+func newLogin(cfg *config.Config, log zerolog.Logger) (*krb.Login, error) {
+	o := cfg.Outbound
 	principal, err := localPrincipal(o.Principal)
 	if err != nil {
-		return nil, fmt.Errorf("security.client-principal: %w", err)
+		return nil, cfg.Blame(principalKey, err)
 	}
 	kt, err := krb.OpenKeytab(o.Keytab)
 	if err != nil {
-		return nil, fmt.Errorf("security.client-keytab: %w", err)
+		return nil, cfg.Blame(keytabKey, err)
 	}
 	if kt.Loose() {
-		log.Warn().Str("file", o.Keytab).Msg("security.client-keytab: others than its owner may read the keytab")
+		log.Warn().Str("file", o.Keytab).Msg(keytabKey + ": others than its owner may read the keytab")
 	}
 	for _, p := range kt.Principals() {
 		if p == principal {
 			login, err := krb.NewLogin(o.Krb5Conf, principal, kt)
 			if err != nil {
-				return nil, fmt.Errorf("security.krb5-conf: %w", err)
+				return nil, cfg.Blame(confKey, err)
 			}
 			return login, nil
 		}
 	}
-	return nil, fmt.Errorf("security.client-keytab: keytab %s has no key of %s; it has keys of %s",
-		o.Keytab, principal, strings.Join(kt.Principals(), ", "))
+	return nil, cfg.Blame(keytabKey, fmt.Errorf("keytab %s has no key of %s; it has keys of %s",
+		o.Keytab, principal, strings.Join(kt.Principals(), ", ")))
 }
 
 // localPrincipal puts this machine's name in place of _HOST, in lower case and
