@@ -212,6 +212,35 @@ func TestKDCOutage(t *testing.T) {
 	}
 }
 
+// An outage longer than a ticket's life: no connection without a ticket, and
+// all is well again by itself.
+func TestOutageLongerThanATicket(t *testing.T) {
+	kdc, own, theirs := newRealm(t)
+	m := newMetastore(t, secured(theirs, sasl.Auth))
+	kdc.Life(2 * time.Second)
+	d := newDialer(t, m, sasled+"authentication", kerberos(kdc, own))
+	dial := func() error {
+		c, err := d.Dial(context.Background(), 0, strings.TrimPrefix(m.uri(), "thrift://"), "")
+		if err == nil {
+			c.Close()
+		}
+		return err
+	}
+	if err := dial(); err != nil {
+		t.Fatal(err)
+	}
+	kdc.Stop()
+	if err := dial(); err != nil {
+		t.Errorf("with a ticket at hand: %v", err)
+	}
+	until(t, "the ticket's end", func() bool { return sasl.ReasonOf(dial()) == sasl.Unavailable })
+	if s, ok := d.Status(); !ok || s.LastError == "" {
+		t.Errorf("status %+v", s)
+	}
+	kdc.Start()
+	until(t, "another ticket", func() bool { return dial() == nil })
+}
+
 // A keytab replaced by one with a new key is used when the next ticket is due.
 func TestKeytabReplaced(t *testing.T) {
 	kdc, own, theirs := newRealm(t)
