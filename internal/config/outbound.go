@@ -61,7 +61,7 @@ var secureRows = []row{
 		doc:     "The metastores want TLS. Their certificates must have the host of the URI.",
 		aliases: hiveConf(alias{}, "hive.metastore.use.SSL", "metastore.use.SSL")},
 	{key: "catalog.<n>.tls-ca", kind: kindText, derived: "the system's",
-		doc: "File of certificates (PEM) that vouch for the metastores. Java's keystores are not read: keytool -exportcert " +
+		doc: "File of certificates (PEM) that vouch for the metastores, read at start. Java's keystores are not read: keytool -exportcert " +
 			"-rfc writes PEM.",
 		aliases: hiveConf(alias{}, "hive.metastore.truststore.path", "metastore.truststore.path")},
 	{key: "catalog.<n>.impersonation-enabled", kind: kindBool, derived: "security.impersonation-enabled",
