@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"testing"
@@ -154,4 +155,15 @@ func TestFirstText(t *testing.T) {
 	if got := firstText(nil); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
+}
+
+// Whatever a client sends, an argument is a part of it or nothing.
+func FuzzArgument(f *testing.F) {
+	f.Add(wiretest.Struct(nil).String(1, "alice").Strings(2, "g").Stop())
+	f.Add([]byte{frame.String, 0, 1, 0xff, 0xff, 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if v := argument(b, 1, frame.String); !bytes.Contains(b, v) || len(firstText(b)) > len(b) {
+			t.Errorf("%q is no part of %q", v, b)
+		}
+	})
 }
