@@ -28,7 +28,7 @@ var layers = map[string][]string{
 }
 
 // The application's rooms: another one needs a reason in its doc.go and a line here.
-var rooms = words(`gateway session policy answer locks hms memhms metrics ranger iceberg admin config zk wiretest`)
+var rooms = words(`gateway session policy answer locks hms memhms metrics ranger iceberg admin config zk outbound wiretest`)
 
 // Packages of internal that tests of the layers below may use: the parser of recorded messages, and the
 // schema-driven values as an oracle.

@@ -77,7 +77,8 @@ func (be *Backend) URIs() []*URI { return be.uris }
 // Dial connects to the first URI that can be reached: in order (or from a
 // random one on), those that failed lately last, round after round until
 // patience is over. Each round tries every URI, and a URI that does not answer
-// leaves the others their share of the time. The error is a *DialError, or
+// leaves the others their share of the time; one that refuses the caller ends
+// the search (a *Refusal of dial). The error is a *DialError, or
 // wraps ctx's when ctx ended first.
 func (be *Backend) Dial(ctx context.Context, dial DialFunc, patience time.Duration) (net.Conn, *URI, error) {
 	end := time.Now().Add(patience)
@@ -91,6 +92,9 @@ func (be *Backend) Dial(ctx context.Context, dial DialFunc, patience time.Durati
 				return c, u, nil
 			}
 			fail.add(u.addr, err)
+			if refused(err) {
+				return nil, nil, fail
+			}
 			if ctx.Err() != nil {
 				return nil, nil, fmt.Errorf("%w: %w", fail, ctx.Err())
 			}
@@ -102,6 +106,13 @@ func (be *Backend) Dial(ctx context.Context, dial DialFunc, patience time.Durati
 			return nil, nil, fmt.Errorf("%w: %w", fail, err)
 		}
 	}
+}
+
+// refused says that a metastore was reached and does not want this caller:
+// another one, or another try, would give the same answer.
+func refused(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r)
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -208,7 +219,9 @@ func (u *URI) dial(ctx context.Context, dial DialFunc, share time.Duration) (net
 	defer cancel()
 	c, err := dial(ctx, u.addr)
 	if err != nil {
-		u.Fail()
+		if !refused(err) {
+			u.Fail()
+		}
 		return nil, err
 	}
 	u.mu.Lock()

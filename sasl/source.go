@@ -78,6 +78,19 @@ func NewSource(src io.Reader, layer Layer, l DataLimits) *Source {
 // Settled says whether all bytes given out so far are verified.
 func (s *Source) Settled() bool { return s.op == nil }
 
+// Rest is how many bytes have come, or were announced, that Read has not
+// given out: plain ones, or those of tokens.
+func (s *Source) Rest() int {
+	if s.frames != nil {
+		return s.frames.Left()
+	}
+	n := len(s.plain) + s.w - s.r
+	if s.op != nil {
+		n = max(n, int(s.left))
+	}
+	return n
+}
+
 // Read gives out plain bytes.
 func (s *Source) Read(p []byte) (int, error) {
 	if s.frames != nil {

@@ -33,7 +33,7 @@ func TestRealPeers(t *testing.T) {
 		missing = "-short"
 	}
 	if missing != "" {
-		for _, part := range []string{"HiveClient", "PyIceberg", "PySpark", "HiveServer2"} {
+		for _, part := range []string{"HiveClient", "PyIceberg", "PySpark", "HiveServer2", "Kerberos"} {
 			t.Run(part, func(t *testing.T) { leaveOut(t, missing) })
 		}
 		return
@@ -53,6 +53,19 @@ func TestRealPeers(t *testing.T) {
 			"--client", versions, "--backend", versions, "--skip", "txn,lock", "--servers", p.hiveServers)
 	}
 	t.Run("HiveServer2", p.hiveServer2)
+	t.Run("Kerberos", p.kerberos)
+}
+
+// kerberos runs the probe at metastores with Kerberos, each with another
+// protection.
+func (p *peers) kerberos(t *testing.T) {
+	if _, err := exec.LookPath("/usr/sbin/krb5kdc"); err != nil {
+		if _, err := exec.LookPath("krb5kdc"); err != nil {
+			leaveOut(t, "krb5kdc is not installed")
+		}
+	}
+	p.run(t, "3.1.3", "kerberos", "--version", "3.1.3", "--protection", "authentication")
+	p.run(t, "4.1.0", "kerberos", "--version", "4.1.0", "--protection", "privacy")
 }
 
 // peers is what all real-peer tests share.

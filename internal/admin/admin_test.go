@@ -115,6 +115,28 @@ func TestBackendFields(t *testing.T) {
 	}
 }
 
+func TestLoginStates(t *testing.T) {
+	end := time.Now().Add(time.Hour)
+	for _, c := range []struct {
+		in   Login
+		want string
+	}{
+		{Login{}, ""},
+		{Login{Enabled: true, Principal: "gw@R"}, `"loggedIn":false,"healthy":false,"state":"PENDING","principal":"gw@R"`},
+		{Login{Enabled: true, LoggedIn: true, Expires: end}, `"loggedIn":true,"healthy":true,"state":"ACTIVE"`},
+		{Login{Enabled: true, LoggedIn: true, Expires: end, LastError: "no KDC"}, `"loggedIn":true,"healthy":true,"state":"STALE"`},
+		{Login{Enabled: true, LastError: "no KDC"}, `"loggedIn":false,"healthy":false,"state":"FAILED"`},
+	} {
+		code, body, _ := ask(t, "GET", start(t, func() Readiness { return Readiness{Kerberos: Kerberos{Backend: c.in}} })+"/readyz")
+		if code != 200 || strings.Contains(body, "kerberos") != c.in.Enabled || !strings.Contains(body, c.want) {
+			t.Errorf("%+v: got %d %s, want %s", c.in, code, body, c.want)
+		}
+		if want := `"secondsUntilExpiry":359`; !c.in.Expires.IsZero() && !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
+	}
+}
+
 func TestListenError(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -7,6 +7,7 @@ type Readiness struct {
 	Draining  bool // told to stop: the load balancer should look elsewhere
 	Backends  []Backend
 	LockStore *LockStore // nil: there is none that could be away
+	Kerberos  Kerberos
 }
 
 // LockStore is what instances share of the gateway's own locks. Without it only
@@ -15,6 +16,35 @@ type Readiness struct {
 type LockStore struct {
 	Connected bool   `json:"connected"`
 	LastError string `json:"lastError,omitempty"`
+}
+
+// Kerberos is the state of the gateway's own logins.
+type Kerberos struct {
+	Backend Login // towards metastores
+}
+
+// Login is one of them.
+type Login struct {
+	Enabled   bool
+	LoggedIn  bool // its ticket is good now
+	Principal string
+	Expires   time.Time
+	LastError string // "" after a success
+}
+
+// State is the Java proxy's word for it.
+func (l Login) State() string {
+	switch {
+	case !l.Enabled:
+		return "DISABLED"
+	case l.LoggedIn && l.LastError == "":
+		return "ACTIVE"
+	case l.LoggedIn: // the KDC does not answer; what there is serves on
+		return "STALE"
+	case l.LastError != "":
+		return "FAILED"
+	}
+	return "PENDING"
 }
 
 // Backend is the health of one configured catalog's backend as last seen, by calls or by polling.
@@ -36,6 +66,38 @@ type readyJSON struct {
 	BackendConnectivity string        `json:"backendConnectivity"`
 	Backends            []backendJSON `json:"backends"`
 	LockStore           *LockStore    `json:"lockStore,omitempty"`
+	Kerberos            *kerberosJSON `json:"kerberos,omitempty"` // when there is any
+}
+
+type kerberosJSON struct {
+	Backend *loginJSON `json:"backend,omitempty"`
+}
+
+type loginJSON struct {
+	Component             string `json:"component"`
+	Enabled               bool   `json:"enabled"`
+	LoggedIn              bool   `json:"loggedIn"`
+	Healthy               bool   `json:"healthy"`
+	State                 string `json:"state"`
+	Principal             string `json:"principal"`
+	CheckedAtEpochSecond  int64  `json:"checkedAtEpochSecond"`
+	TgtExpiresEpochSecond *int64 `json:"tgtExpiresAtEpochSecond"`
+	SecondsUntilExpiry    *int64 `json:"secondsUntilExpiry"`
+	Detail                string `json:"detail,omitempty"`
+}
+
+func (l Login) json(component string) *loginJSON {
+	if !l.Enabled {
+		return nil
+	}
+	now := time.Now()
+	v := &loginJSON{Component: component, Enabled: true, LoggedIn: l.LoggedIn, Healthy: l.LoggedIn, State: l.State(),
+		Principal: l.Principal, CheckedAtEpochSecond: now.Unix(), TgtExpiresEpochSecond: epoch(l.Expires), Detail: l.LastError}
+	if !l.Expires.IsZero() {
+		left := max(0, int64(l.Expires.Sub(now)/time.Second))
+		v.SecondsUntilExpiry = &left
+	}
+	return v
 }
 
 type backendJSON struct {
@@ -67,6 +129,9 @@ func (r Readiness) json() (v readyJSON, ready bool) {
 			LastLatencyMs: float64(b.LastLatency.Microseconds()) / 1000,
 			LastError:     b.LastError, Version: b.Version,
 		})
+	}
+	if b := r.Kerberos.Backend.json("backend"); b != nil {
+		v.Kerberos = &kerberosJSON{Backend: b}
 	}
 	if r.Draining {
 		v.Status = "draining"

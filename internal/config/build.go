@@ -110,6 +110,7 @@ func (l *loader) build() *Config {
 	for _, n := range names {
 		c.Catalogs = append(c.Catalogs, l.catalog(n))
 	}
+	c.Outbound = l.outbound(c.Catalogs)
 	only := ""
 	if len(names) == 1 {
 		only = names[0]
@@ -183,6 +184,7 @@ func (l *loader) catalog(name string) Catalog {
 		LocationURI:    l.textOr(at+"location-uri", "file:///warehouse/"+name),
 		CallTimeout:    l.duration(at+"call-timeout-ms", ""),
 		Conf:           map[string]string{},
+		Secure:         l.secure(at),
 	}
 	l.text(at + "txn-timeout-seconds") // the default catalog's is among the locks
 	for _, u := range items(l.text(at + "uris")) {

@@ -23,6 +23,7 @@ func (l *loader) check(c *Config) {
 	l.checkLoops(c)
 	l.checkLocks(c)
 	l.checkSecurity(c)
+	l.checkSecure(c)
 	if c.Limits.HeldTotal < c.Limits.HeldCall {
 		total, call := l.get("limits.held-total", ""), l.get("limits.held-call", "")
 		if total.derived {

@@ -26,6 +26,8 @@ type Config struct {
 	Limits  Limits
 	Log     Log
 
+	Outbound Outbound
+
 	MetricsPrefix   string
 	ShutdownTimeout time.Duration // for calls in flight after the listeners closed
 	DrainDelay      time.Duration // between readiness off and listeners closed
@@ -72,6 +74,7 @@ type Catalog struct {
 	LocationURI    string
 	CallTimeout    time.Duration     // 0 = none
 	Conf           map[string]string // other Hive settings, backend.conf included
+	Secure
 }
 
 // Routing is what is done with calls that are not simply forwarded.

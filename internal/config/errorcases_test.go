@@ -214,8 +214,6 @@ f:6: additional-frontends.a.frontend-profile: is not set; allowed: an interface 
 			`f:6: rate-limit.principal.requests-per-second: "10" is not supported by this version; allowed: 0`),
 		p("whitelist", "catalog.apache.write-db-whitelist=sales",
 			`f:6: catalog.apache.write-db-whitelist: "sales" is not supported by this version; allowed: leaving it out`),
-		p("sasl of every backend", "backend.conf.hive.metastore.sasl.enabled=true",
-			`f:6: backend.conf.hive.metastore.sasl.enabled: "true" is not supported by this version; allowed: false`),
 		p("zookeeper locks without a server", "synthetic-read-lock.store.mode=ZOOKEEPER",
 			`f:6: synthetic-read-lock.store.zookeeper.connect-string: is not set, and the lock store is in ZooKeeper; allowed: host:port,host:port, and /path behind the last one if need be`),
 		y("zookeeper details alone", "locks.zookeeper.znode: /x",
@@ -231,6 +229,21 @@ f:6: locks.zookeeper.acl: "anyone" has an item "anyone" that is not scheme:id:pe
 			`f:6: locks.zookeeper.session-timeout-ms: "0" is too short; allowed: at least 1ms`),
 		y("zookeeper digest", "locks.zookeeper: {connect-string: z, digest-file: testdata/peer.properties}",
 			`f:6: locks.zookeeper.digest-file: "testdata/peer.properties" does not hold user:password; allowed: one line with user:password`),
+		p("sasl of every backend", "backend.conf.hive.metastore.sasl.enabled=true\nsecurity.client-principal=gw@R\nsecurity.outbound-keytab=/k",
+			`f:6: catalog.hdp.kerberos-principal: is not set, and backend.conf.hive.metastore.sasl.enabled is true; allowed: service/host@REALM, such as hive/_HOST@EXAMPLE.COM
+f:6: catalog.apache.kerberos-principal: is not set, and backend.conf.hive.metastore.sasl.enabled is true; allowed: service/host@REALM, such as hive/_HOST@EXAMPLE.COM`),
+		p("kerberos without anybody to log in", "catalog.hdp.conf.hive.metastore.sasl.enabled=true\ncatalog.hdp.conf.hive.metastore.kerberos.principal=hive/_HOST@R",
+			`f:6: security.client-principal: is not set, and catalog.hdp.conf.hive.metastore.sasl.enabled is true; allowed: name@REALM or service/host@REALM
+f:6: security.client-keytab: is not set, and catalog.hdp.conf.hive.metastore.sasl.enabled is true; allowed: a keytab file with the principal's keys`),
+		y("kerberos principals", "security: {client-principal: gw, client-keytab: /k}\ncatalog.hdp: {sasl: true, kerberos-principal: hive@R}",
+			`f:6: security.client-principal: "gw" is not a principal; allowed: name@REALM or service/host@REALM
+f:7: catalog.hdp.kerberos-principal: "hive@R" is not the principal of a service on a host; allowed: service/host@REALM, such as hive/_HOST@EXAMPLE.COM`),
+		y("kerberos, the server's name", "security: {server-principal: a/b/c@R, server-keytab: /k}\ncatalog.hdp: {sasl: true, kerberos-principal: hive/h@R}",
+			`f:6: security.server-principal: "a/b/c@R" is not a principal; allowed: name@REALM or service/host@REALM`),
+		y("kerberos in frames", "security: {client-principal: gw@R, client-keytab: /k}\ncatalog.hdp: {sasl: true, kerberos-principal: hive/h@R, transport: framed}",
+			`f:7: catalog.hdp.sasl: "true" does not go with the framed transport, which metastores refuse under SASL; allowed: transport raw`),
+		y("protection", "catalog.hdp.protection: auth",
+			`f:6: catalog.hdp.protection: "auth" has an item "auth" that is not a value of this key; allowed: authentication, integrity, privacy`),
 		p("secret", "catalog.hdp.write-db-whitelist=x\ncatalog.hdp.conf.fs.s3a.secret.key.=y\nranger.ssl.truststore.pasword=hunter2",
 			`f:6: catalog.hdp.write-db-whitelist: "x" is not supported by this version; allowed: leaving it out
 f:8: ranger.ssl.truststore.pasword: "(hidden)" is not a known key; allowed: ranger.ssl.truststore.password (the nearest known key)`),

@@ -57,7 +57,6 @@ testdata/peer.properties:27: note: security.server-principal: has no effect: no 
 testdata/peer.properties:30: note: backend.conf: these Hive settings are kept but have no effect: fs.defaultFS
 testdata/peer.properties:36: note: catalog.hdp.access-mode: has no effect: the feature is not in this version
 testdata/peer.properties:37: note: catalog.hdp.conf: these Hive settings are kept but have no effect: fs.defaultFS
-testdata/peer.properties:42: note: catalog.apache.conf.hive.metastore.sasl.enabled: has no effect: the feature is not in this version
 testdata/peer.properties:44: note: routing.hedged-read.enabled: has no effect: listings over all catalogs always ask them in parallel
 testdata/peer.properties:45: note: routing.hedged-read.max-parallelism: has no effect: listings over all catalogs always ask them in parallel
 testdata/peer.properties:46: note: routing.circuit-breaker.enabled: has no effect: the feature is not in this version
@@ -187,7 +186,7 @@ catalog:
   b: {conf: {hive.metastore.uri.selection: SEQUENTIAL, x: own}}
 `)
 	// A catalog that says no is not asked again by the common yes.
-	mustParse(t, YAML, "backend.conf.hive.metastore.sasl.enabled: true\n"+
+	mustParse(t, YAML, "backend.conf.hive.metastore.kerberos.principal: hive/h\nbackend.conf.hive.metastore.sasl.enabled: true\n"+
 		"catalog.a: {uris: 'thrift://h:1', conf.hive.metastore.sasl.enabled: false}\n")
 	type row struct {
 		addr    string

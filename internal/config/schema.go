@@ -80,6 +80,7 @@ var sections = []section{
 	{"Routing and names", routingRows},
 	{"Catalogs", catalogRows},
 	{"Interface versions", profileRows},
+	{"Kerberos and TLS towards metastores", slices.Concat(outboundRows, secureRows)},
 	{"Locks", lockRows},
 	{"Limits", slices.Concat(limitRows, handshakeRows)},
 	{"Keys of hms-proxy that have no effect here", notedRows},

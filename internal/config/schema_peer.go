@@ -12,8 +12,7 @@ const (
 
 // notedRows are keys of the peer that a migrated file may keep.
 var notedRows = slices.Concat(plainNoted,
-	family("security.", "no metastore is spoken to with Kerberos",
-		"client-principal", "client-keytab", "outbound-principal", "outbound-keytab", "service-principals.*"),
+	family("security.", notUsed, "service-principals.*"),
 	family("security.group-disk-cache.", notUsed, "path", "entry-ttl-seconds",
 		"persist-interval-seconds", "persist-on-shutdown"),
 	family("routing.backend-state-polling.", notUsed, "interval-ms", "probe-timeout-ms", "max-parallelism"),
@@ -97,13 +96,7 @@ var (
 // laterRows are keys whose features are missing. A value that asks for the
 // feature is refused.
 var laterRows = []row{
-	{key: "security.impersonation-enabled", standing: later, off: offFalse},
 	{key: "security.group-disk-cache.enabled", standing: later, off: offFalse},
-	{key: "catalog.<n>.impersonation-enabled", standing: later, off: offFalse},
-	{key: "catalog.<n>.conf.hive.metastore.sasl.enabled", standing: later, off: offFalse},
-	{key: "catalog.<n>.conf.metastore.sasl.enabled", standing: later, off: offFalse},
-	{key: "catalog.<n>.conf.hive.metastore.use.SSL", standing: later, off: offFalse},
-	{key: "catalog.<n>.conf.metastore.use.SSL", standing: later, off: offFalse},
 	{key: "catalog.<n>.conf.hive.metastore.thrift.compact.protocol.enabled", standing: later, off: offFalse},
 	{key: "catalog.<n>.conf.metastore.thrift.compact.protocol.enabled", standing: later, off: offFalse},
 	{key: "catalog.<n>.conf.hive.metastore.client.auth.mode", standing: later, off: []string{"NOSASL"}},

@@ -26,10 +26,9 @@ const (
 )
 
 var (
-	modes      = []string{ModeNone, ModeKerberos, ModePlain}
-	ugis       = []string{UGITrust, UGIFixed, UGIRequire, UGIIgnore}
-	protection = []string{"authentication", "integrity", "privacy"}
-	stores     = []string{"memory"}
+	modes  = []string{ModeNone, ModeKerberos, ModePlain}
+	ugis   = []string{UGITrust, UGIFixed, UGIRequire, UGIIgnore}
+	stores = []string{"memory"}
 )
 
 // Names of Hive's own memory store, of Hive 2 and of Hive 3 and later.
@@ -51,7 +50,7 @@ var securityRows = []row{
 	{key: "security.server-keytab", kind: kindText,
 		doc:     "File with their keys; a changed one is read again. Required with KERBEROS.",
 		aliases: []alias{{key: "security.keytab"}}},
-	{key: "security.protection", kind: kindChoices, def: "authentication", allowed: protection,
+	{key: "security.protection", kind: kindChoices, def: "authentication", allowed: protections,
 		doc: "What clients may choose from for their messages: nothing beyond authentication, integrity (auth-int), " +
 			"privacy (auth-conf). For Kerberos and tokens alike.",
 		aliases: hadoop(alias{}, "hadoop.rpc.protection")},

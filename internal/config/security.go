@@ -119,7 +119,7 @@ func (l *loader) checkSecurity(c *Config) {
 	for i := range c.Listeners {
 		l.checkListenerSecurity(c, &c.Listeners[i])
 	}
-	l.noteUnusedSecurity(kerberos, plain)
+	l.noteUnusedSecurity(kerberos, plain, c.Outbound.Principal != "")
 }
 
 // modeLine is the line that asks for a mode.
@@ -212,7 +212,7 @@ func (l *loader) checkListenerSecurity(c *Config, ln *Listener) {
 }
 
 // noteUnusedSecurity names the keys that no listener's mode reads.
-func (l *loader) noteUnusedSecurity(kerberos, plain bool) {
+func (l *loader) noteUnusedSecurity(kerberos, plain, outward bool) {
 	for key, s := range l.set {
 		m, ok := lookup(key)
 		if !ok || m.row.kind == kindFree || !strings.HasPrefix(key, "security.") || !isSecurityRow(m.row) {
@@ -220,6 +220,10 @@ func (l *loader) noteUnusedSecurity(kerberos, plain bool) {
 		}
 		switch key {
 		case "security.mode", "security.set-ugi", "security.set-ugi-user", "security.handshake-timeout-ms":
+		case "security.server-principal", "security.server-keytab":
+			if !kerberos && !outward {
+				l.note(s.line, "note", s.key, "has no effect: no listener's security.mode is KERBEROS")
+			}
 		case "security.users-file", "security.plain-without-tls":
 			if !plain {
 				l.note(s.line, "note", s.key, "has no effect: no listener's security.mode is PLAIN")

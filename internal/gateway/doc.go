@@ -35,7 +35,8 @@
 // # Who a metastore is
 //
 // Each URI is asked at start, again and again until it answers, and every
-// half minute after that, on a connection of its own: never on a client's. A
-// call to a URI that has not answered yet waits for that answer, within its
-// share of the patience for connects, then tries the next. catalog.<n>.runtime-profile decides instead.
+// half minute after that, as the gateway and on a connection of its own: never
+// on a client's. A call to a URI that has not answered yet waits for that
+// answer, within its share of the patience for connects, then tries the next.
+// catalog.<n>.runtime-profile decides instead.
 package gateway

@@ -1,9 +1,6 @@
 package gateway
 
 import (
-	"context"
-	"net"
-
 	"hmsgate/frame"
 	"hmsgate/internal/answer"
 	"hmsgate/internal/config"
@@ -68,7 +65,7 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 		return nil, err
 	}
 	e := &session.Env{
-		Table: g.table, Profiles: g.profiles, Plans: plans, Dial: g.dial, Alive: g.alive,
+		Table: g.table, Profiles: g.profiles, Plans: plans, Dial: g.outbound.Dial, Alive: g.alive,
 		Budget: g.budget, Metrics: g.metrics, Log: g.log,
 		LogCalls: cfg.Log.Calls, Draining: &g.draining, InFlight: &g.inFlight,
 		Limits: session.Limits{
@@ -81,7 +78,7 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 	o := answer.Options{Name: cfg.Name, Started: g.started, GlobalWrites: cfg.Routing.GlobalWrites,
 		Locks: g.locks, Tokens: g.security.tokens, AcidRead: cfg.Locks.AcidRead, AllLists: cfg.Routing.AllLists}
 	for _, c := range cfg.Catalogs {
-		e.Targets = append(e.Targets, session.Target{Framed: c.Framed, Timeout: c.CallTimeout})
+		e.Targets = append(e.Targets, session.Target{Framed: c.Framed, SASL: c.SASL, Impersonate: c.Impersonate, Timeout: c.CallTimeout})
 		o.Catalogs = append(o.Catalogs, answer.Catalog{Name: c.Name, Description: c.Description, Location: c.LocationURI,
 			Locks: locks.Mode(c.Locks)})
 	}
@@ -93,8 +90,3 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 }
 
 func newBudget(cfg *config.Config) *frame.Budget { return frame.NewBudget(cfg.Limits.HeldTotal) }
-
-// dial connects to a metastore.
-func (g *Gateway) dial(ctx context.Context, addr string) (net.Conn, error) {
-	return g.dialer.DialContext(ctx, "tcp", addr)
-}

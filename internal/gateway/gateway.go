@@ -17,6 +17,7 @@ import (
 	"hmsgate/internal/config"
 	"hmsgate/internal/locks"
 	"hmsgate/internal/metrics"
+	"hmsgate/internal/outbound"
 	"hmsgate/internal/session"
 	"hmsgate/internal/zk"
 	"hmsgate/profiles"
@@ -33,7 +34,7 @@ type Gateway struct {
 	profiles *profiles.Set
 	metrics  *metrics.Registry
 	budget   *frame.Budget
-	dialer   net.Dialer
+	outbound *outbound.Dialer
 	locks    *locks.Keeper
 	zk       *zk.Conn         // of the lock store, nil when that is in memory
 	store    *locks.ZooKeeper // that instances share, nil likewise
@@ -52,8 +53,8 @@ type Gateway struct {
 
 	mu       sync.Mutex // guards sessions: those with a place, and those being turned away
 	sessions map[*session.Session]struct{}
-	running  sync.WaitGroup // sessions and accept loops
-	probing  sync.WaitGroup
+	running  sync.WaitGroup     // sessions and accept loops
+	probing  sync.WaitGroup     // what works in the background
 	life     context.Context    // of what the gateway asks metastores itself
 	stop     context.CancelFunc // ends it
 }
@@ -74,8 +75,11 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 	}
 	g := &Gateway{cfg: cfg, log: log, version: version, started: time.Now(), table: table, profiles: set, budget: newBudget(cfg),
 		security: secure,
-		dialer:   net.Dialer{Timeout: 10 * time.Second},
 		sessions: map[*session.Session]struct{}{}, envs: map[string]*session.Env{}}
+	token := func(end string) { g.metrics.Token(end) }
+	if g.outbound, err = outbound.New(cfg, outbound.Options{Log: log, Token: token}); err != nil {
+		return nil, err
+	}
 	if g.locks, err = g.keeper(); err != nil {
 		return nil, err
 	}
@@ -84,6 +88,12 @@ func New(cfg *config.Config, log zerolog.Logger, version string) (*Gateway, erro
 		o.LockStore = func() bool { return g.store.Err() == nil }
 	}
 	g.metrics = metrics.New(o)
+	if _, ok := g.outbound.Status(); ok {
+		g.metrics.Kerberos("backend", func() metrics.Login {
+			k, _ := g.outbound.Status()
+			return metrics.Login{LoggedIn: k.LoggedIn, End: k.End, Logins: k.Logins, Failures: k.Failures}
+		})
+	}
 	g.life, g.stop = context.WithCancel(context.Background())
 	g.health = g.patients()
 	for _, l := range cfg.Listeners {
@@ -128,11 +138,8 @@ func (g *Gateway) Start() error {
 	}
 	g.keepTokens()
 	g.probeAll(g.life)
-	g.probing.Add(1)
-	go func() {
-		defer g.probing.Done()
-		g.locks.Run(g.life)
-	}()
+	g.probing.Go(func() { g.locks.Run(g.life) })
+	g.probing.Go(func() { g.outbound.Run(g.life) })
 	for _, l := range g.listeners {
 		g.running.Add(1)
 		go func() {
@@ -174,6 +181,7 @@ func (g *Gateway) Drain(ctx context.Context) error {
 	g.stop()
 	g.probing.Wait()
 	g.closeStore()
+	g.outbound.Close()
 	if g.admin != nil {
 		bye, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"hmsgate/internal/config"
@@ -40,6 +41,9 @@ func (g *Gateway) listen(cfg *config.Listener) (*listener, error) {
 		if s.SetUGI == config.UGIFixed {
 			opt.UGI.User = s.SetUGIUser
 		}
+	}
+	if k, ok := g.outbound.Status(); ok {
+		opt.Own, _, _ = strings.Cut(strings.ReplaceAll(k.Principal, "@", "/"), "/")
 	}
 	if d := g.door(cfg); d != nil {
 		opt.Door = d

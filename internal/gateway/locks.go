@@ -81,16 +81,17 @@ func (g *Gateway) lockMark() string {
 // dialLocks connects to a catalog's metastore for the keeper.
 func (g *Gateway) dialLocks(ctx context.Context, catalog string) (*hms.Client, error) {
 	cat := g.table.Catalog(catalog)
-	if cat == nil {
+	index := slices.Index(g.table.Catalogs(), cat)
+	if index < 0 {
 		return nil, fmt.Errorf("catalog %q is not configured", catalog)
 	}
 	conn, uri, err := cat.Backend().Dial(ctx, func(ctx context.Context, addr string) (net.Conn, error) {
-		return g.dial(ctx, addr)
+		return g.outbound.Dial(ctx, index, addr, "")
 	}, g.cfg.Routing.ConnectPatience)
 	if err != nil {
 		return nil, err
 	}
-	c, err := g.lockClient(ctx, conn, uri, catalog)
+	c, err := g.lockClient(ctx, conn, uri, g.cfg.Catalogs[index].Framed)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -98,7 +99,7 @@ func (g *Gateway) dialLocks(ctx context.Context, catalog string) (*hms.Client, e
 	return c, nil
 }
 
-func (g *Gateway) lockClient(ctx context.Context, conn net.Conn, uri *route.URI, catalog string) (*hms.Client, error) {
+func (g *Gateway) lockClient(ctx context.Context, conn net.Conn, uri *route.URI, framed bool) (*hms.Client, error) {
 	label, _, err := uri.AwaitProfile(ctx)
 	if err != nil {
 		return nil, err
@@ -106,10 +107,6 @@ func (g *Gateway) lockClient(ctx context.Context, conn net.Conn, uri *route.URI,
 	inv, err := g.profiles.Load(label)
 	if err != nil {
 		return nil, err
-	}
-	framed := false
-	for _, c := range g.cfg.Catalogs {
-		framed = framed || c.Name == catalog && c.Framed
 	}
 	return hms.NewClient(conn, inv, hms.Options{Framed: framed}), nil
 }

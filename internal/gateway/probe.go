@@ -141,7 +141,7 @@ func (g *Gateway) asker(ctx context.Context, u *route.URI, catalog int) (ask pro
 		cancel()
 		return nil, nil, err
 	}
-	conn, err := g.dial(ctx, u.Addr())
+	conn, err := g.outbound.Dial(ctx, catalog, u.Addr(), "")
 	if err != nil {
 		cancel()
 		return nil, nil, err
@@ -194,6 +194,9 @@ func (g *Gateway) Readiness() admin.Readiness {
 			b.LastFailure, b.LastError = h.failure, h.uri.Addr()+": "+h.err
 		}
 		h.mu.Unlock()
+	}
+	if k, ok := g.outbound.Status(); ok {
+		r.Kerberos.Backend = admin.Login{Enabled: true, LoggedIn: k.LoggedIn, Principal: k.Principal, Expires: k.End, LastError: k.LastError}
 	}
 	return r
 }

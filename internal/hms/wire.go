@@ -8,6 +8,8 @@ import (
 	"net"
 
 	"github.com/apache/thrift/lib/go/thrift"
+
+	"hmsgate/frame"
 )
 
 // Wire reads and writes whole messages on a connection, raw or framed. It is used
@@ -81,5 +83,8 @@ func (w *Wire) Write(b []byte) error {
 		b = append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(b)), uint32(len(b))), b...)
 	}
 	_, err := w.conn.Write(b)
+	if k, ok := w.conn.(frame.Sink); ok && err == nil { // SASL's tokens end with a message
+		err = k.End()
+	}
 	return err
 }

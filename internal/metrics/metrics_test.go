@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // scrape returns the lines of one series and of nothing else.
@@ -102,6 +103,7 @@ func TestEvents(t *testing.T) {
 	r.BackendFailed("hdp", "timeout")
 	r.BackendFailed("hdp", "org.apache.Something")
 	r.Drained("cut")
+	r.Token("denied")
 	for _, want := range []string{
 		"hmsgate_client_connections 1", "hmsgate_client_connections_total 2", "hmsgate_backend_connections 1",
 		"hmsgate_held_bytes 96",
@@ -113,11 +115,30 @@ func TestEvents(t *testing.T) {
 		`hmsgate_fanout_degraded_total{catalog="apache"} 1`,
 		`hmsgate_backend_failures_total{backend="hdp",exception="timeout"} 1`,
 		`hmsgate_backend_failures_total{backend="hdp",exception="other"} 1`,
+		`hmsgate_impersonation_tokens_total{result="denied"} 1`, `hmsgate_impersonation_tokens_total{result="issued"} 0`,
 		`hmsgate_drains_total{result="cut"} 1`, `hmsgate_drains_total{result="clean"} 0`,
 		"go_goroutines ", "process_cpu_seconds_total ",
 	} {
 		if scrape(t, r, want) == "" {
 			t.Errorf("no line %s in\n%s", want, scrape(t, r, "hmsgate_"))
+		}
+	}
+}
+
+func TestKerberos(t *testing.T) {
+	r := New(Options{Prefix: "p_"})
+	now := Login{}
+	r.Kerberos("backend", func() Login { return now })
+	for _, want := range []string{`p_kerberos_logged_in{component="backend"} 0`, `p_kerberos_ticket_end_timestamp_seconds{component="backend"} 0`} {
+		if scrape(t, r, want) == "" {
+			t.Errorf("no line %s in\n%s", want, scrape(t, r, "p_kerb"))
+		}
+	}
+	now = Login{LoggedIn: true, End: time.Unix(1e9, 0), Logins: 3, Failures: 2}
+	for _, want := range []string{`p_kerberos_logged_in{component="backend"} 1`, `p_kerberos_ticket_end_timestamp_seconds{component="backend"} 1e+09`,
+		`p_kerberos_logins_total{component="backend"} 3`, `p_kerberos_failures_total{component="backend"} 2`} {
+		if scrape(t, r, want) == "" {
+			t.Errorf("no line %s in\n%s", want, scrape(t, r, "p_kerb"))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -31,6 +32,8 @@ var (
 		"layer enctype unavailable internal")
 	// What went wrong with a backend.
 	failures = strings.Fields("connect timeout closed broken_reply protocol preamble")
+	// What became of a delegation token.
+	tokenEnds = strings.Fields("issued denied failed unknown")
 	// How a drain ended.
 	drainEnds = strings.Fields("clean cut")
 )
@@ -48,7 +51,8 @@ type Options struct {
 
 // A Registry owns the metrics of one process. It is safe for concurrent use.
 type Registry struct {
-	prom *prometheus.Registry
+	prom   *prometheus.Registry
+	prefix string
 
 	requests, defaultRouted *prometheus.CounterVec
 	duration                *prometheus.HistogramVec
@@ -61,6 +65,7 @@ type Registry struct {
 	clients, backendConns            prometheus.Gauge
 	accepted                         prometheus.Counter
 	refused, unexpected, drains      closed
+	tokens                           closed
 }
 
 // New makes a Registry with every metric of the gateway, the process and the Go runtime.
@@ -89,7 +94,7 @@ func New(o Options) *Registry {
 	build := f.gauges("build_info", "Constant 1, labelled with the version.", "version", "go_version")
 	build.WithLabelValues(o.Version, runtime.Version()).Set(1)
 	return &Registry{
-		prom: f.prom,
+		prom: f.prom, prefix: f.prefix,
 		requests: f.counters("requests_total", "Calls that ended, by outcome.",
 			"method", "catalog", "backend", "status"),
 		duration: f.histograms("request_duration_seconds", "From a call's first byte to its reply's last.",
@@ -116,7 +121,38 @@ func New(o Options) *Registry {
 		unexpected: f.closed("unexpected_bytes_total", "Connections closed for their first bytes, by what the peer seems to be.",
 			"kind", peers),
 		drains: f.closed("drains_total", "Drains, by how they ended.", "result", drainEnds),
+		tokens: f.closed("impersonation_tokens_total", "Delegation tokens asked of metastores, and those they have forgotten.",
+			"result", tokenEnds),
 	}
+}
+
+// A Login is the state of one of the gateway's Kerberos logins.
+type Login struct {
+	LoggedIn         bool
+	End              time.Time // of the ticket
+	Logins, Failures int
+}
+
+// Kerberos shows a login, asked at each scrape, under the name of what it is for.
+func (r *Registry) Kerberos(component string, now func() Login) {
+	f := factory{prom: r.prom, prefix: r.prefix}
+	f.asked("kerberos_logged_in", "1 while the gateway's ticket is good.", component, prometheus.GaugeValue, func() float64 {
+		if now().LoggedIn {
+			return 1
+		}
+		return 0
+	})
+	f.asked("kerberos_ticket_end_timestamp_seconds", "When the ticket ends; 0 before the first login.", component,
+		prometheus.GaugeValue, func() float64 {
+			if end := now().End; !end.IsZero() {
+				return float64(end.Unix())
+			}
+			return 0
+		})
+	f.asked("kerberos_logins_total", "Logins with the keytab.", component, prometheus.CounterValue,
+		func() float64 { return float64(now().Logins) })
+	f.asked("kerberos_failures_total", "Requests that no KDC granted.", component, prometheus.CounterValue,
+		func() float64 { return float64(now().Failures) })
 }
 
 // Handler serves the metrics in the format the scraper asks for.
@@ -179,6 +215,9 @@ func (r *Registry) BackendFailed(backend, kind string) {
 	r.backendFailures.WithLabelValues(backend, kind).Inc()
 }
 
+// Token counts what became of a delegation token of a metastore's: issued, denied, failed, unknown or other.
+func (r *Registry) Token(result string) { r.tokens.inc(result) }
+
 // Drained counts a drain: clean, or cut when connections had to be closed in the middle of a call.
 func (r *Registry) Drained(result string) { r.drains.inc(result) }
 
@@ -234,6 +273,16 @@ func (f factory) histograms(name, help string, labels ...string) *prometheus.His
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: f.prefix + name, Help: help, Buckets: buckets}, labels)
 	f.prom.MustRegister(v)
 	return v
+}
+
+// asked registers a metric of one component that is asked for its value.
+func (f factory) asked(name, help, component string, t prometheus.ValueType, value func() float64) {
+	labels := prometheus.Labels{"component": component}
+	if t == prometheus.CounterValue {
+		f.prom.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: f.prefix + name, Help: help, ConstLabels: labels}, value))
+		return
+	}
+	f.prom.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.prefix + name, Help: help, ConstLabels: labels}, value))
 }
 
 func (f factory) closed(name, help, label string, values []string) closed {

@@ -29,9 +29,14 @@ const (
 type backend struct {
 	cat     *route.Catalog
 	uri     *route.URI
-	link    backLink
+	conn    net.Conn
+	link    backLink  // on the TCP connection
+	wire    transport // on the link: itself, or what protects it
 	win     frame.Window
 	frames  *frame.FrameReader // set when the backend speaks framed
+	user    string             // whom it sees, where it impersonates
+	sasl    bool
+	named   bool // it was told a proved user
 	used    time.Time
 	told    int                                  // messages of the preamble it has had
 	at      bool                                 // reads "@cat#db"
@@ -73,7 +78,7 @@ func (s *Session) usable(b *backend, cat *route.Catalog) bool {
 
 // surplus is how many bytes a backend has sent, or announced, beyond a reply.
 func (b *backend) surplus() int {
-	n := b.win.Buffered()
+	n := b.win.Buffered() + b.wire.Rest()
 	if b.frames != nil {
 		n += b.frames.Left()
 	}
@@ -82,6 +87,10 @@ func (b *backend) surplus() int {
 
 func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend, error) {
 	e := s.env
+	user, err := s.userFor(cat, index)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	if !until.IsZero() {
@@ -90,12 +99,16 @@ func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend
 		defer stop()
 	}
 	defer s.watchDial(cancel)()
-	conn, uri, err := cat.Backend().Dial(ctx, reach(e.Dial, cat), e.Limits.Patience)
+	conn, uri, err := cat.Backend().Dial(ctx, reach(func(ctx context.Context, addr string) (net.Conn, error) {
+		return e.Dial(ctx, index, addr, user)
+	}, cat), e.Limits.Patience)
 	if err != nil {
 		if context.Cause(ctx) == errCallerGone {
 			return nil, errCallerGone
 		}
-		e.Metrics.BackendFailed(cat.Name, "connect")
+		if !isRefusal(err) {
+			e.Metrics.BackendFailed(cat.Name, "connect")
+		}
 		return nil, err
 	}
 	if from := cat.Backend().Switched(uri); from != nil {
@@ -104,13 +117,14 @@ func (s *Session) dial(cat *route.Catalog, index int, until time.Time) (*backend
 			Msg("another metastore serves the catalog now")
 	}
 	label, _ := uri.Profile()
-	b := &backend{cat: cat, uri: uri, used: time.Now(), label: label, at: profiles.GenerationOf(label) != profiles.Gen2}
-	b.link = backLink{link: newLink(conn, 0), caller: &s.client.link}
+	b := &backend{cat: cat, uri: uri, user: user, sasl: e.Targets[index].SASL, used: time.Now(), label: label,
+		at: profiles.GenerationOf(label) != profiles.Gen2}
+	b.open(conn, s)
 	if e.Targets[index].Framed {
-		b.frames = frame.NewFrameReader(&b.link, e.Limits.Frame)
+		b.frames = frame.NewFrameReader(b.wire, e.Limits.Frame)
 		b.win.Reset(b.frames, e.Budget)
 	} else {
-		b.win.Reset(&b.link, e.Budget)
+		b.win.Reset(b.wire, e.Budget)
 	}
 	s.backs[index] = b
 	s.opened.Add(1)
@@ -174,7 +188,7 @@ func (s *Session) drop(index int) {
 	}
 	s.backs[index] = nil
 	s.opened.Add(-1)
-	_ = b.link.conn.Close()
+	_ = b.conn.Close()
 	b.win.Reset(nil, nil)
 	b.win.Park()
 	s.env.Metrics.BackendClosed()
@@ -200,6 +214,7 @@ func (b *backend) done(now time.Time) {
 	b.used = now
 	b.link.until = time.Time{}
 	b.win.Park()
+	b.wire.Park()
 }
 
 // preamble is what a client told its connection and every backend connection
@@ -207,7 +222,8 @@ func (b *backend) done(now time.Time) {
 type preamble struct {
 	messages []message
 	size     int
-	user     bool // set_ugi is among them
+	user     bool   // set_ugi is among them
+	name     string // the user it names
 }
 
 type message struct {
@@ -226,8 +242,16 @@ var errPreamble = errors.New("the metastore did not accept the client's identity
 // business with the default catalog, where it saw it. A refused identity has
 // been seen by nobody: what the client asks must not be done as somebody else.
 func (s *Session) tell(b *backend) error {
+	if err := s.introduce(b); err != nil {
+		return fmt.Errorf("%w: %w", errPreamble, err)
+	}
 	for ; b.told < len(s.preamble.messages); b.told++ {
 		m := s.preamble.messages[b.told]
+		if m.user && (b.sasl || s.proved.User != "") {
+			// Under SASL it would be echoed and mean nothing (HMS installs no
+			// TUGIBasedProcessor), and what is proved is not changed by a claim.
+			continue
+		}
 		if err := s.tellOne(b, m); err != nil {
 			return fmt.Errorf("%w: %w", errPreamble, err)
 		}
@@ -269,8 +293,10 @@ func (b *backend) write(msg []byte) error {
 		framed = be.AppendUint32(framed, uint32(len(msg)))
 		msg = append(framed, msg...)
 	}
-	_, err := b.link.Write(msg)
-	return err
+	if _, err := b.wire.Write(msg); err != nil {
+		return err
+	}
+	return b.wire.End()
 }
 
 // tellOne tells b a message of the preamble and forgets the reply.

@@ -27,6 +27,13 @@
 // A metastore that connects but has not said yet what it is is passed over,
 // within the patience for connects, like one that does not connect.
 //
+// A backend connection may be protected (TLS, SASL; package outbound). The
+// session's reads and writes, with their deadlines and looks at the client,
+// then stand below the protection: TLS cannot go on after a write that was cut,
+// nor can a token. Where a catalog is used as its callers (impersonation), a
+// connection is dialled for the client's user, and a client without one is
+// refused; it is never the gateway's for want of a better one.
+//
 // # Clients that authenticate
 //
 // A Door (package gateway has it) lets a client in before its first message.

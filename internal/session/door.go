@@ -37,6 +37,7 @@ func (s *Session) take(e *Entry, err error) bool {
 		return true
 	}
 	s.identity = &e.SASL.Identity
+	s.proved = Identity{User: s.identity.User, Service: s.identity.User == s.opt.Own}
 	most := s.env.Limits.Call + saslSlack
 	if s.env.Limits.Call <= 0 {
 		most = math.MaxInt32

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -29,9 +31,17 @@ type Limits struct {
 
 // Target is what the session needs to know of a catalog beside its route.
 type Target struct {
-	Framed  bool
-	Timeout time.Duration // of a call; 0: none
+	Framed bool
+	SASL   bool // who we are was settled when it was dialled
+	// Impersonate: the backend is to see the client's user, or is not called.
+	Impersonate bool
+	Timeout     time.Duration // of a call; 0: none
 }
+
+// DialFunc opens a connection to a metastore of a catalog and makes it ready,
+// as user where there is SASL, as the gateway for "". What it returns may be
+// Protected. A *route.Refusal is for the client.
+type DialFunc func(ctx context.Context, catalog int, addr, user string) (net.Conn, error)
 
 // Answer makes the reply to a call that is not simply forwarded. An error
 // ends the client's connection.
@@ -49,7 +59,7 @@ type Env struct {
 	Plans    *profiles.Plans
 	Targets  []Target // by the catalogs' order in Table
 	Checks   []Check
-	Dial     route.DialFunc
+	Dial     DialFunc
 	// Alive asks a metastore on a fresh connection whether it is well.
 	Alive   func(u *route.URI, catalog int) bool
 	Limits  Limits

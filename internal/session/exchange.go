@@ -5,6 +5,7 @@ import (
 
 	"hmsgate/frame"
 	"hmsgate/rewrite"
+	"hmsgate/sasl"
 )
 
 // exchange sends a whole message to b and reads the whole reply, which stays
@@ -20,6 +21,9 @@ func (c *Call) exchange(b *backend, msg []byte) error {
 	}
 	if err := w.Skip(frame.Struct, 0); err != nil {
 		return err
+	}
+	if !b.wire.Settled() {
+		return sasl.ErrUnverified
 	}
 	if n := b.surplus(); n > 0 {
 		return fmt.Errorf("%w: %d bytes behind it", errReply, n)

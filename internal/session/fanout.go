@@ -167,7 +167,7 @@ func (c *Call) Unreachable(cat *route.Catalog, err error) {
 	}
 	var dial *route.DialError
 	switch {
-	case errors.As(err, &dial), errors.Is(err, errPreamble), errors.Is(err, errCallerGone):
+	case isRefusal(err), errors.As(err, &dial), errors.Is(err, errPreamble), errors.Is(err, errCallerGone):
 		c.s.unreachable(c, err)
 	case errors.Is(err, frame.ErrBudget):
 		c.status = metrics.Throttled
@@ -193,7 +193,9 @@ func (c *Call) Preamble(user bool, heard *route.Catalog) bool {
 	if p.size += len(m.bytes); p.size > maxPreamble {
 		return false
 	}
-	p.user = p.user || user
+	if user {
+		p.user, p.name = true, firstText(c.Body())
+	}
 	p.messages = append(p.messages, m)
 	if heard != nil {
 		if b := c.s.backs[c.s.env.indexOf(heard)]; b != nil {

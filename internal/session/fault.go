@@ -155,6 +155,11 @@ func (s *Session) unreachable(c *Call, err error) {
 		c.close = true
 		return
 	}
+	var ref *route.Refusal
+	if errors.As(err, &ref) { // it was reached, and does not want this caller
+		s.refuse(c, ref)
+		return
+	}
 	if s.env.Limits.CloseDead {
 		c.line(s.env.Log.Error()).Err(err).Msg("backend unreachable: client closed (routing.unreachable)")
 		c.close = true

@@ -272,11 +272,11 @@ func TestBackendThatComesBackWithinPatience(t *testing.T) {
 	r := newRig(t, table(t, b.Addr()), false, func(r *rig) {
 		r.env.Limits.Patience = patience
 		dial := r.env.Dial
-		r.env.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+		r.env.Dial = func(ctx context.Context, catalog int, addr, user string) (net.Conn, error) {
 			if tries++; tries < 4 {
 				return nil, errors.New("connection refused")
 			}
-			return dial(ctx, addr)
+			return dial(ctx, catalog, addr, user)
 		}
 	})
 	c := r.dial(false)

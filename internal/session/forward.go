@@ -9,6 +9,7 @@ import (
 	"hmsgate/internal/metrics"
 	"hmsgate/rewrite"
 	"hmsgate/route"
+	"hmsgate/sasl"
 )
 
 // errReply is a reply that does not belong to the call.
@@ -71,14 +72,19 @@ type outgoing struct {
 
 func (o *outgoing) Write(p []byte) (int, error) {
 	if o.err == nil && o.late == nil {
-		if _, err := o.b.link.Write(p); err != nil {
+		if _, err := o.b.wire.Write(p); err != nil {
 			o.err = err
 		}
 	}
 	return len(p), nil
 }
 
-func (o *outgoing) End() error { return nil }
+func (o *outgoing) End() error {
+	if o.err == nil && o.late == nil {
+		o.err = o.b.wire.End()
+	}
+	return nil
+}
 
 // lateNames lets the walk go on after a name that belongs elsewhere.
 type lateNames struct {
@@ -302,6 +308,9 @@ func (s *Session) stream(c *Call, b *backend) (ok bool, err error) {
 	}
 	if err == nil {
 		err = s.walker.Emit(w, p, r, names)
+	}
+	if err == nil && !b.wire.Settled() {
+		err = sasl.ErrUnverified
 	}
 	if err == nil {
 		err = w.End()

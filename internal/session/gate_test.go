@@ -174,7 +174,7 @@ func (g *gateCase) play(t *testing.T, n int, each func(left int)) (*caller, []*m
 	r, e := newEnv(t, tab, g.framed)
 	e.Log = zerolog.New(r.log).Level(zerolog.WarnLevel)
 	var dialled []*metastore
-	e.Dial = func(context.Context, string) (net.Conn, error) {
+	e.Dial = func(context.Context, int, string, string) (net.Conn, error) {
 		m := &metastore{want: g.want, reply: g.reply}
 		dialled = append(dialled, m)
 		return m, nil
@@ -253,7 +253,7 @@ func TestGateWritesOfALargeReply(t *testing.T) {
 	}
 	reply := wiretest.Reply("get_partitions", 7, append(b, 0))
 	r, e := newEnv(t, table(t, "127.0.0.1:1", "127.0.0.1:2"), false)
-	e.Dial = func(context.Context, string) (net.Conn, error) { return &stream{left: reply}, nil }
+	e.Dial = func(context.Context, int, string, string) (net.Conn, error) { return &stream{left: reply}, nil }
 	prepare(t, e)
 	c := &counter{call: wiretest.Call("get_partitions", 7, wiretest.Struct(nil).String(1, "apache__sales").String(2,
 		"t").Stop())}
@@ -305,7 +305,9 @@ func TestGateIdleMemory(t *testing.T) {
 	const sessions, most = 1_000, 14 << 10
 	g := gateCases()[1]
 	r, e := newEnv(t, table(t, "127.0.0.1:1", "127.0.0.1:2"), false)
-	e.Dial = func(context.Context, string) (net.Conn, error) { return &metastore{want: g.want, reply: g.reply}, nil }
+	e.Dial = func(context.Context, int, string, string) (net.Conn, error) {
+		return &metastore{want: g.want, reply: g.reply}, nil
+	}
 	prepare(t, e)
 	current := func() *Env { return e }
 	idle, block, over := make(chan struct{}), make(chan struct{}), make(chan struct{}, sessions)

@@ -36,6 +36,7 @@ type rig struct {
 	opt     Options
 	ln      net.Listener
 	log     *wiretest.Log
+	proved  Identity // of every client
 	budget  *frame.Budget
 	alive   atomic.Int64 // answers of Alive that are left
 	asked   atomic.Int64 // how often Alive was asked
@@ -87,7 +88,7 @@ func newEnv(t testing.TB, tab *route.Table, framedBack bool) (*rig, *Env) {
 		Log: zerolog.New(r.log), Draining: &r.drain, InFlight: &r.inside,
 		Limits: Limits{Patience: 50 * time.Millisecond, Fanout: 5 * time.Second},
 		Alive:  func(*route.URI, int) bool { r.asked.Add(1); return r.alive.Add(-1) >= 0 }}
-	e.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+	e.Dial = func(ctx context.Context, _ int, addr, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", addr)
 	}
@@ -185,6 +186,7 @@ func (r *rig) accept() {
 			return
 		}
 		s := New(func() *Env { return r.env }, c, r.opt)
+		s.proved = r.proved
 		r.mu.Lock()
 		r.serving[s] = true
 		r.mu.Unlock()

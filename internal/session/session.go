@@ -22,6 +22,7 @@ type Options struct {
 	Default     *route.Catalog // the listener's own default catalog, nil: the table's
 	Door        Door           // nil: whoever comes is in
 	UGI         UGI            // of clients that do not authenticate
+	Own         string         // the gateway's own short name towards metastores: backends see it as that
 }
 
 // Session serves one client.
@@ -51,7 +52,8 @@ type Session struct {
 	backs    []*backend   // by catalog; dialled on first use
 	opened   atomic.Int32 // of backs; a fan-out dials several at once
 	preamble preamble
-	hinted   bool // a write routed by a catalog field was logged
+	proved   Identity // who the client is; written before its first call
+	hinted   bool     // a write routed by a catalog field was logged
 	outgoing outgoing
 	late     lateNames
 	visit    func([]byte) error // hands strings of unknown methods to bind

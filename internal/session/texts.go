@@ -97,3 +97,9 @@ func textLoss(method, catalog, reason string) string {
 
 // textProgram: what was served by several calls failed between them.
 func textProgram(method string, err error) string { return fmt.Sprintf("%s: %v", method, err) }
+
+// textNobody is the Java proxy's.
+func textNobody(catalog string) string {
+	return fmt.Sprintf("Kerberos caller identity is unavailable for impersonation: catalog '%s' is used as its callers, "+
+		"and this one has not said who it is", catalog)
+}

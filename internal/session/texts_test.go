@@ -28,7 +28,7 @@ func TestTextsHoldNoWordUponWhichClientsReplay(t *testing.T) {
 		textNameless, textUnreachable("apache"), textLostRead("get_table", "apache"), textUnknown("drop_table", "apache"),
 		textTimeout("get_table", "apache", time.Second), textTimeoutWrite("drop_table", "apache", time.Second),
 		textMessageType(frame.Oneway), textTooLarge(64 << 20), textTooLong(1, frame.ErrTooLong), textBusy("too many clients (limits.connections)"),
-		textReplyTooLarge("get_table", "frame limit", 16384000, "limits.frame-bytes"), textUnread(""), textFrameTooLarge(1), textShareTooLarge("get_databases", "hdp"),
+		textNobody("hdp"), textReplyTooLarge("get_table", "frame limit", 16384000, "limits.frame-bytes"), textUnread(""), textFrameTooLarge(1), textShareTooLarge("get_databases", "hdp"),
 	}
 	for _, err := range []error{frame.ErrNotThrift, frame.ErrOldHeader, frame.ErrBadType, frame.ErrNegative,
 		frame.ErrTooDeep, frame.ErrTooLong, frame.ErrFrameSize, frame.ErrDuplicate, frame.ErrFull, frame.ErrBudget,

@@ -26,7 +26,7 @@ func (s *Session) preset() {
 	m = frame.AppendString(m, 1, s.opt.UGI.User)
 	m = append(m, frame.List, 0, 2, frame.String, 0, 0, 0, 0, frame.Stop)
 	s.preamble.messages = append(s.preamble.messages, message{bytes: m, user: true})
-	s.preamble.size = len(m)
+	s.preamble.size, s.preamble.name = len(m), s.opt.UGI.User
 }
 
 // Said notes a client's word about who it is, and says whether the metastores

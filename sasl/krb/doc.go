@@ -41,7 +41,8 @@
 // what a KDC's length says. Ours logs in by keytab after four fifths of a
 // ticket's life, uses what it has while no KDC answers, tries KDCs in turn
 // for 3 s each beginning with the one that answered last, and remembers that
-// none did for 2 s. Over TCP only. Chains of more than one foreign realm are
+// none did for 2 s. One caller at a time asks; others wait for it no longer than
+// their own context lasts. Over TCP only. Chains of more than one foreign realm are
 // not followed beyond what the KDCs refer to.
 //
 // # Speed

@@ -27,8 +27,8 @@ type Login struct {
 	now    func() time.Time
 	margin time.Duration
 
-	kdc sync.Mutex // held over KDC calls: one at a time (first)
-	mu  sync.Mutex // guards the rest (second)
+	kdc chan struct{} // holds a token during KDC calls: one at a time (first)
+	mu  sync.Mutex    // guards the rest (second)
 
 	tgt     *Ticket
 	tickets map[string]*Ticket
@@ -64,6 +64,7 @@ func NewLogin(krb5conf, principal string, keytab *Keytab) (*Login, error) {
 		x: &exchanger{cfg: cfg, realms: &realms{cfg: cfg, first: map[string]int{}}, keytab: keytab,
 			full: principal, client: name, realm: realm},
 		now:     time.Now,
+		kdc:     make(chan struct{}, 1),
 		margin:  ticketMargin,
 		tickets: map[string]*Ticket{},
 		status:  Status{Principal: principal},
@@ -89,12 +90,25 @@ func (l *Login) Ticket(ctx context.Context, service, host string) (*Ticket, erro
 	if t := l.cached(key); t != nil {
 		return t, nil
 	}
-	l.kdc.Lock()
-	defer l.kdc.Unlock()
+	if err := l.turn(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { <-l.kdc }()
 	if t := l.cached(key); t != nil { // somebody else has fetched it
 		return t, nil
 	}
 	return l.fetch(ctx, key, name)
+}
+
+// turn waits for the right to speak with KDCs, no longer than ctx: somebody
+// else's wait for one that does not answer is not ours.
+func (l *Login) turn(ctx context.Context) error {
+	select {
+	case l.kdc <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return sasl.Errorf(sasl.Unavailable, "waiting for others who ask the KDC: %w", ctx.Err())
+	}
 }
 
 // cached returns a ticket that is good for the margin, or nil.
@@ -189,8 +203,10 @@ func isWrongKey(err error) bool {
 // Renew logs in again when it is time, and refreshes the tickets that are
 // getting old. What cannot be refreshed stays until its end.
 func (l *Login) Renew(ctx context.Context) error {
-	l.kdc.Lock()
-	defer l.kdc.Unlock()
+	if err := l.turn(ctx); err != nil {
+		return err
+	}
+	defer func() { <-l.kdc }()
 	l.mu.Lock()
 	tgt := l.tgt
 	l.mu.Unlock()
