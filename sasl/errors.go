@@ -70,6 +70,15 @@ func ReasonOf(err error) Reason {
 	return Internal
 }
 
+// Cause is what went wrong in words alone, for who knows already what was tried.
+func Cause(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
 // PeerError is a BAD or ERROR message of the peer. Its text is the peer's:
 // quote it.
 type PeerError struct {

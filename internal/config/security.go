@@ -151,13 +151,13 @@ func (l *loader) checkKerberos(d *FrontDoor) {
 		l.fail(line, "security.server-keytab", "", "is not set, and a listener's security.mode is KERBEROS", "a keytab file")
 	}
 	if _, err := identity.NewMapping(d.AuthToLocal, d.Realm, d.AuthToLocalMechanism); err != nil && len(d.Principals) > 0 {
-		l.failAt(l.get("security.auth-to-local", ""), "is not what Hadoop calls rules: "+err.Error(),
+		l.failAt(l.get("security.auth-to-local", ""), "is not what Hadoop calls rules: "+sasl.Cause(err),
 			"DEFAULT, or RULE:[n:format](match)s/from/to/")
 	}
 	for key, value := range d.ProxyUsers {
 		s := l.set["security."+strings.TrimPrefix(key, "hadoop.")]
 		if _, err := identity.NewProxies(map[string]string{key: value}, nil, nil); err != nil {
-			l.failAt(s, err.Error(), "names, comma separated, or *")
+			l.failAt(s, sasl.Cause(err), "names, comma separated, or *")
 		}
 		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(key, ".users"), ".groups"), ".hosts")
 		if _, ok := d.ProxyUsers[name+".hosts"]; !ok {
@@ -165,7 +165,7 @@ func (l *loader) checkKerberos(d *FrontDoor) {
 		}
 	}
 	if _, err := identity.ParseStaticGroups(d.Groups); err != nil {
-		l.failAt(l.get("security.groups", ""), err.Error(), "user=group,group;user=group")
+		l.failAt(l.get("security.groups", ""), sasl.Cause(err), "user=group,group;user=group")
 	}
 	if t := d.Tokens; t.RenewInterval > t.MaxLifetime {
 		l.failAt(l.get("security.token.renew-interval-ms", ""), "is longer than security.token.max-lifetime-ms", "at most as long")

@@ -38,13 +38,13 @@ func newSecurity(cfg *config.Config, log zerolog.Logger) (*security, error) {
 	for i := range cfg.Listeners {
 		files, err := cfg.Listeners[i].Security.TLS, error(nil)
 		if s.tls[files], err = tlsConfig(files, log); err != nil {
-			return nil, cfg.Blame(tlsKey(&cfg.Listeners[i]), err.Error(), "a PEM file, and its key in tls.key")
+			return nil, cfg.Blame(tlsKey(&cfg.Listeners[i]), sasl.Cause(err), "a PEM file, and its key in tls.key")
 		}
 	}
 	if cfg.Uses(config.ModePlain) {
 		f, err := passwd.Open(d.UsersFile)
 		if err != nil {
-			return nil, cfg.Blame("security.users-file", err.Error(), "a readable file of name:hash lines")
+			return nil, cfg.Blame("security.users-file", sasl.Cause(err), "a readable file of name:hash lines")
 		}
 		s.plain = []sasl.ServerMechanism{sasl.Plain{Check: f.Check}}
 	}
@@ -53,11 +53,11 @@ func newSecurity(cfg *config.Config, log zerolog.Logger) (*security, error) {
 	}
 	names, err := identity.NewMapping(d.AuthToLocal, d.Realm, d.AuthToLocalMechanism)
 	if err != nil {
-		return nil, cfg.Blame("security.auth-to-local", err.Error(), "")
+		return nil, cfg.Blame("security.auth-to-local", sasl.Cause(err), "")
 	}
 	keytab, err := krb.OpenKeytab(d.Keytab)
 	if err != nil {
-		return nil, cfg.Blame("security.server-keytab", err.Error(), "a readable keytab")
+		return nil, cfg.Blame("security.server-keytab", sasl.Cause(err), "a readable keytab")
 	}
 	if keytab.Loose() {
 		e := cfg.Blame("security.server-keytab", "may be read by others than its owner", "mode 0600")
@@ -66,7 +66,7 @@ func newSecurity(cfg *config.Config, log zerolog.Logger) (*security, error) {
 	a, err := krb.NewAcceptor(krb.AcceptorConfig{Keytab: keytab, Principals: principals(d.Principals), QOP: d.Protection,
 		ShortName: names.Short, ClientRealms: realms(d), TokenMax: int(cfg.Limits.HandshakeBytes)})
 	if err != nil {
-		return nil, cfg.Blame("security.server-principal", err.Error(), "principals that the keytab has keys of")
+		return nil, cfg.Blame("security.server-principal", sasl.Cause(err), "principals that the keytab has keys of")
 	}
 	if s.tokens, err = newTokens(d, names); err != nil {
 		return nil, err
