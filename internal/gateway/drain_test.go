@@ -31,10 +31,10 @@ func TestDrain(t *testing.T) {
 	half := tableCall("get_table", 8)
 	begun.Write(half[:len(half)-3])
 	busy.Write(tableCall("get_fields", 7))
-	waitFor(t, "the call to be in flight", func() bool { return g.inFlight.Load() == 1 })
+	wiretest.Until(t, "the call to be in flight", func() bool { return g.inFlight.Load() == 1 })
 
 	done := drained(g)
-	waitFor(t, "readiness to be off", func() bool { return g.Readiness().Draining })
+	wiretest.Until(t, "readiness to be off", func() bool { return g.Readiness().Draining })
 	late := dialGateway(t, g) // the load balancer has not noticed yet
 	if m, err := exchange(late, tableCall("get_table", 2)); err != nil || m.Seq != 2 {
 		t.Errorf("during the delay: got %q, %v, want a reply", m.Bytes, err)
@@ -68,7 +68,7 @@ func TestDrainCutsWhatDoesNotEnd(t *testing.T) {
 	g, _ := startGateway(t, answering(t, gate).Addr(), "server.shutdown-timeout-seconds: 1", "limits.connections: 1")
 	busy := dialGateway(t, g)
 	busy.Write(tableCall("get_fields", 7))
-	waitFor(t, "the call to be in flight", func() bool { return g.inFlight.Load() == 1 })
+	wiretest.Until(t, "the call to be in flight", func() bool { return g.inFlight.Load() == 1 })
 	dialGateway(t, g) // being turned away
 	began := time.Now()
 	if err := <-drained(g); !errors.Is(err, ErrCut) {
@@ -106,7 +106,7 @@ func TestDrainRacesWithClients(t *testing.T) {
 				}
 			}()
 		}
-		waitFor(t, "calls", func() bool { return g.inFlight.Load() > 0 })
+		wiretest.Until(t, "calls", func() bool { return g.inFlight.Load() > 0 })
 		if err := <-drained(g); err != nil {
 			t.Errorf("drain: got %v, want a clean one", err)
 		}

@@ -17,19 +17,6 @@ import (
 
 func TestMain(m *testing.M) { wiretest.CheckLeaks(m) }
 
-const waitMost = 20 * time.Second
-
-// waitFor polls a condition.
-func waitFor(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	for end := time.Now().Add(waitMost); !cond(); {
-		if time.Now().After(end) {
-			t.Fatalf("waited %v for: %s", waitMost, what)
-		}
-		<-time.After(2 * time.Millisecond)
-	}
-}
-
 // answering is a scripted metastore that gives an empty result to everything;
 // calls of the method "get_fields" wait at gate.
 func answering(t testing.TB, gate chan struct{}) *wiretest.Backend {
@@ -91,7 +78,7 @@ func dialAddr(t testing.TB, addr net.Addr) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SetDeadline(time.Now().Add(waitMost))
+	c.SetDeadline(time.Now().Add(wiretest.Patience))
 	t.Cleanup(func() { c.Close() })
 	return c
 }

@@ -77,7 +77,7 @@ func TestHostileBytes(t *testing.T) {
 			}
 			c.(*net.TCPConn).CloseWrite() // what waits for more bytes must not wait for ever
 			got, _ := io.ReadAll(c)
-			waitFor(t, "the session to end", func() bool { return g.clients.Load() == 1 })
+			wiretest.Until(t, "the session to end", func() bool { return g.clients.Load() == 1 })
 			runtime.ReadMemStats(&after)
 			if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 {
 				t.Errorf("%d bytes were allocated", n)
@@ -140,7 +140,7 @@ func FuzzPort(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		c.SetDeadline(time.Now().Add(waitMost))
+		c.SetDeadline(time.Now().Add(wiretest.Patience))
 		c.Write(in)
 		c.(*net.TCPConn).CloseWrite()
 		if _, err := io.Copy(io.Discard, c); err != nil {
@@ -148,7 +148,7 @@ func FuzzPort(f *testing.F) {
 				t.Fatalf("the connection stays open: %q", in)
 			}
 		}
-		waitFor(t, "the session to end", func() bool { return g.clients.Load() == 0 })
+		wiretest.Until(t, "the session to end", func() bool { return g.clients.Load() == 0 })
 		if n := g.budget.Used(); n != 0 {
 			t.Fatalf("%d bytes are still held", n)
 		}
@@ -157,6 +157,6 @@ func FuzzPort(f *testing.F) {
 			t.Fatalf("other client: got %q, %v, want a reply", m.Bytes, err)
 		}
 		o.Close()
-		waitFor(t, "the other session to end", func() bool { return g.clients.Load() == 0 })
+		wiretest.Until(t, "the other session to end", func() bool { return g.clients.Load() == 0 })
 	})
 }

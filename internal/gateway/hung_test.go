@@ -81,7 +81,7 @@ func hungRun(t *testing.T, profile string, waits func(seq int32) []byte) {
 		}
 		callers = append(callers, c)
 	}
-	waitFor(t, "the callers to wait", func() bool {
+	wiretest.Until(t, "the callers to wait", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return waiting >= len(callers) || profile == "auto" && waiting > 0 && g.inFlight.Load() == int64(len(callers))
@@ -97,9 +97,9 @@ func hungRun(t *testing.T, profile string, waits func(seq int32) []byte) {
 		c.(*net.TCPConn).SetLinger(0)
 		c.Close()
 	}
-	waitFor(t, "the callers' sessions to end", func() bool { return g.clients.Load() == int64(len(conns)) })
+	wiretest.Until(t, "the callers' sessions to end", func() bool { return g.clients.Load() == int64(len(conns)) })
 	release()
-	waitFor(t, "the goroutines to go", func() bool { return runtime.NumGoroutine() <= before })
+	wiretest.Until(t, "the goroutines to go", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // hungCalls makes a thousand calls and says what each took.
@@ -108,7 +108,7 @@ func hungCalls(t *testing.T, conns []net.Conn) []time.Duration {
 	took := make([][]time.Duration, len(conns))
 	var wg sync.WaitGroup
 	for i, c := range conns {
-		c.SetDeadline(time.Now().Add(waitMost))
+		c.SetDeadline(time.Now().Add(wiretest.Patience))
 		wg.Go(func() {
 			for seq := range int32(1000 / len(conns)) {
 				began := time.Now()

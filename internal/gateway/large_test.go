@@ -61,7 +61,7 @@ func TestManyPartitionNames(t *testing.T) {
 		sent <- err
 	}()
 	<-gate.Reached()
-	waitFor(t, "the call to be on its way", func() bool { return g.inFlight.Load() == 1 })
+	wiretest.Until(t, "the call to be on its way", func() bool { return g.inFlight.Load() == 1 })
 	held("while the metastore does not read")
 	gate.Open()
 	if err := <-sent; err != nil {
@@ -134,7 +134,7 @@ func TestReplyThatOutgrowsItsClient(t *testing.T) {
 			t.Fatalf("after %d bytes: %v", n, err)
 		}
 		c.Close()
-		waitFor(t, "the session to end", func() bool { return g.clients.Load() == 0 })
+		wiretest.Until(t, "the session to end", func() bool { return g.clients.Load() == 0 })
 		if got := counted(t, g, "hmsgate_replies_outgrown_total"); got != outgrown {
 			t.Errorf("%d bytes: %v replies are counted, want %v", size, got, outgrown)
 		}

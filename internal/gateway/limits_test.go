@@ -46,7 +46,7 @@ func TestConnectionsOverTheLimit(t *testing.T) {
 	if n, err := silent.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 		t.Errorf("silent client: got %d bytes, %v, want the end", n, err)
 	}
-	waitFor(t, "places of those turned away", func() bool { return g.away.Load() == 0 })
+	wiretest.Until(t, "places of those turned away", func() bool { return g.away.Load() == 0 })
 	if n := g.clients.Load(); n != 2 {
 		t.Errorf("got %d clients, want 2", n)
 	}
@@ -84,7 +84,7 @@ func TestCallsOverTheLimit(t *testing.T) {
 	if _, err := first.Write(tableCall("get_fields", 1)); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the first call to arrive", func() bool {
+	wiretest.Until(t, "the first call to arrive", func() bool {
 		for _, m := range b.Calls() {
 			if m.Method == "get_fields" {
 				return true
@@ -101,7 +101,7 @@ func TestCallsOverTheLimit(t *testing.T) {
 	if m, err := readMessage(first); err != nil || m.Type != wiretest.TypeReply {
 		t.Errorf("first call: got %q, %v, want its reply", m.Bytes, err)
 	}
-	waitFor(t, "the place to be free", func() bool { return g.inFlight.Load() == 0 })
+	wiretest.Until(t, "the place to be free", func() bool { return g.inFlight.Load() == 0 })
 	if m, err := exchange(c, tableCall("get_table", 6)); err != nil || m.Type != wiretest.TypeReply {
 		t.Errorf("got %q, %v, want a reply", m.Bytes, err)
 	}
@@ -138,7 +138,7 @@ func TestHeldAndCallLimits(t *testing.T) {
 			if err == nil && !bytes.Contains(m.Bytes, []byte(tc.want)) {
 				t.Errorf("got %q, want %q in it", m.Bytes, tc.want)
 			}
-			waitFor(t, "the budget to be whole again", func() bool { return g.budget.Used() == 0 })
+			wiretest.Until(t, "the budget to be whole again", func() bool { return g.budget.Used() == 0 })
 			if tc.closes {
 				return
 			}
@@ -153,7 +153,7 @@ func TestHeldAndCallLimits(t *testing.T) {
 func TestL60ConnectAndClose(t *testing.T) {
 	b := answering(t, nil)
 	g, log := startGateway(t, b.Addr())
-	waitFor(t, "the metastore to be known", func() bool { return strings.Contains(log.String(), "metastore answers") })
+	wiretest.Until(t, "the metastore to be known", func() bool { return strings.Contains(log.String(), "metastore answers") })
 	accepted := b.Accepted()
 	said := len(log.String())
 	live := func() uint64 {
@@ -187,7 +187,7 @@ func TestL60ConnectAndClose(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	waitFor(t, "all sessions to end", func() bool { return g.clients.Load() == 0 })
+	wiretest.Until(t, "all sessions to end", func() bool { return g.clients.Load() == 0 })
 	if got := b.Accepted() - accepted; got > 1 { // one may be a probe
 		t.Errorf("got %d backend connections, want none", got)
 	}
@@ -219,7 +219,7 @@ func TestL61Resets(t *testing.T) {
 		c.(*net.TCPConn).SetLinger(0)
 		c.Close()
 	}
-	waitFor(t, "all sessions to end", func() bool { return g.clients.Load() == 0 && g.inFlight.Load() == 0 })
+	wiretest.Until(t, "all sessions to end", func() bool { return g.clients.Load() == 0 && g.inFlight.Load() == 0 })
 	if n := g.budget.Used(); n != 0 {
 		t.Errorf("%d bytes are still held", n)
 	}
@@ -251,7 +251,7 @@ func TestPanicEndsOneSession(t *testing.T) {
 	if m, err := exchange(c, tableCall("get_table", 13)); err == nil {
 		t.Errorf("got %q, want a closed connection", m.Bytes)
 	}
-	waitFor(t, "the session to end", func() bool { return g.clients.Load() == 1 && g.inFlight.Load() == 0 })
+	wiretest.Until(t, "the session to end", func() bool { return g.clients.Load() == 1 && g.inFlight.Load() == 0 })
 	if !strings.Contains(log.String(), "made by a test") || !strings.Contains(log.String(), "limits_test.go") {
 		t.Errorf("got log %q, want the panic and where it came from", log.String())
 	}

@@ -64,7 +64,7 @@ func TestL61SecureResets(t *testing.T) {
 		}
 		reset(c.Conn)
 	}
-	waitFor(t, "all sessions to end", func() bool { return g.clients.Load() == 0 && g.inFlight.Load() == 0 })
+	wiretest.Until(t, "all sessions to end", func() bool { return g.clients.Load() == 0 && g.inFlight.Load() == 0 })
 	if n := g.budget.Used(); n != 0 {
 		t.Errorf("%d bytes are still held", n)
 	}

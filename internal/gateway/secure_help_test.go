@@ -100,7 +100,7 @@ func login(t testing.TB, g *Gateway, m sasl.ClientMechanism, wrap func(net.Conn)
 	if err != nil {
 		return nil, err
 	}
-	c.SetDeadline(time.Now().Add(waitMost))
+	c.SetDeadline(time.Now().Add(wiretest.Patience))
 	return &secureClient{t, c, s, s.Source(c, sasl.DataLimits{Stream: true}), s.Sink(c)}, nil
 }
 
@@ -187,7 +187,7 @@ func refusal(s sasl.Status) []byte { return sasl.AppendMessage(nil, s, []byte(sa
 // logged waits for a line that has all parts.
 func logged(t testing.TB, log *wiretest.Log, parts ...string) {
 	t.Helper()
-	waitFor(t, fmt.Sprintf("a log line with %q in\n%s", parts, log), func() bool {
+	wiretest.Until(t, fmt.Sprintf("a log line with %q in\n%s", parts, log), func() bool {
 		for line := range strings.Lines(log.String()) {
 			all := true
 			for _, p := range parts {

@@ -63,7 +63,7 @@ func TestKerberosProtections(t *testing.T) {
 				})
 			}
 		}
-		waitFor(t, "all sessions to end", func() bool { return g.clients.Load() == 0 })
+		wiretest.Until(t, "all sessions to end", func() bool { return g.clients.Load() == 0 })
 		if n := g.budget.Used(); n != 0 {
 			t.Errorf("%d bytes are still held", n)
 		}
@@ -133,7 +133,7 @@ func TestKerberosLongToken(t *testing.T) {
 			case damaged != "":
 				logged(t, log, "bytes that are not what the client sealed",
 					map[string]string{"mac": "damaged", "longer": "a message ends inside a token"}[damaged])
-				waitFor(t, "the metastore to see the call broken off", func() bool { return broken.Load() > gone })
+				wiretest.Until(t, "the metastore to see the call broken off", func() bool { return broken.Load() > gone })
 				if calls.Load() != had {
 					t.Errorf("%v: the metastore has got a call that was not verified", q)
 				}
@@ -141,7 +141,7 @@ func TestKerberosLongToken(t *testing.T) {
 			c.Close()
 		}
 	}
-	waitFor(t, "all sessions to end", func() bool { return g.clients.Load() == 0 })
+	wiretest.Until(t, "all sessions to end", func() bool { return g.clients.Load() == 0 })
 	if n := g.budget.Used(); n != 0 {
 		t.Errorf("%d bytes are still held", n)
 	}
@@ -174,7 +174,7 @@ func TestKerberosSpoiltTokens(t *testing.T) {
 		if m, err := c.next(); err == nil {
 			t.Errorf("%s: got %q, want the end", name, m.Bytes)
 		}
-		waitFor(t, name+": a line", func() bool { return strings.Contains(log.String()[said:], "not what the client sealed") })
+		wiretest.Until(t, name+": a line", func() bool { return strings.Contains(log.String()[said:], "not what the client sealed") })
 		c.Close()
 	}
 }
@@ -200,7 +200,7 @@ func TestKerberosLargeReply(t *testing.T) {
 		got := 0
 		allocated := allocations(func() {
 			for got < total {
-				c.SetDeadline(time.Now().Add(waitMost))
+				c.SetDeadline(time.Now().Add(wiretest.Patience))
 				n, err := c.source.Read(buf)
 				if got += n; err != nil {
 					t.Fatalf("%v: after %d bytes: %v", q, got, err)
@@ -384,7 +384,7 @@ func TestHandshakeBounds(t *testing.T) {
 	begun := time.Now()
 	silent, slow := dialGateway(t, g), dialGateway(t, g)
 	slow.Write(sasl.AppendMessage(nil, sasl.Start, []byte("GSSAPI")))
-	waitFor(t, "both to be at the door", func() bool {
+	wiretest.Until(t, "both to be at the door", func() bool {
 		g.security.doorman.mu.Lock()
 		defer g.security.doorman.mu.Unlock()
 		return g.security.doorman.inside == 2
@@ -433,7 +433,7 @@ func TestDrainAtTheDoor(t *testing.T) {
 	dialGateway(t, g).Write(sasl.AppendMessage(nil, sasl.Start, []byte("GSSAPI")))
 	in := mustLogin(t, g, initiator(k.login("alice"), sasl.AuthConf))
 	in.wants(tableCall("get_table", 1), wiretest.Reply("get_table", 1, wiretest.Struct(nil).Stop()))
-	waitFor(t, "both clients", func() bool { return g.clients.Load() == 2 })
+	wiretest.Until(t, "both clients", func() bool { return g.clients.Load() == 2 })
 	begun := time.Now()
 	if err := g.Drain(t.Context()); err != nil {
 		t.Error(err)

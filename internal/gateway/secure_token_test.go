@@ -13,6 +13,7 @@ import (
 
 	"hmsgate/internal/hms"
 	"hmsgate/internal/memhms"
+	"hmsgate/internal/wiretest"
 	"hmsgate/profiles"
 	"hmsgate/sasl"
 	"hmsgate/sasl/digest"
@@ -47,7 +48,7 @@ func (c *secureClient) asker() *asker {
 }
 
 func (a *asker) try(method string, args hms.Struct) (any, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), waitMost)
+	ctx, cancel := context.WithTimeout(context.Background(), wiretest.Patience)
 	defer cancel()
 	return a.Call(ctx, method, args)
 }

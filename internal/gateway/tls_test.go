@@ -71,7 +71,7 @@ func TestTLS(t *testing.T) {
 		c.Close()
 	}
 	for _, g := range []*Gateway{none, kerb, plain} {
-		waitFor(t, "all sessions to end", func() bool { return g.clients.Load() == 0 })
+		wiretest.Until(t, "all sessions to end", func() bool { return g.clients.Load() == 0 })
 	}
 }
 

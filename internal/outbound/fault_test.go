@@ -13,6 +13,7 @@ import (
 
 	"hmsgate/internal/config"
 	"hmsgate/internal/outbound"
+	"hmsgate/internal/wiretest"
 	"hmsgate/sasl"
 	"hmsgate/sasl/krb/krbtest"
 )
@@ -199,7 +200,7 @@ func TestKDCOutage(t *testing.T) {
 		t.Errorf("without a KDC: %+v", k)
 	}
 	kdc.Start()
-	until(t, "a call to succeed", func() bool { return strings.Contains(string(c.table().Bytes), "sales") })
+	wiretest.Until(t, "a call to succeed", func() bool { return strings.Contains(string(c.table().Bytes), "sales") })
 	if k := s.gw.Readiness().Kerberos.Backend; k.State() != "ACTIVE" || k.Expires.IsZero() {
 		t.Errorf("with a KDC: %+v", k)
 	}
@@ -233,12 +234,12 @@ func TestOutageLongerThanATicket(t *testing.T) {
 	if err := dial(); err != nil {
 		t.Errorf("with a ticket at hand: %v", err)
 	}
-	until(t, "the ticket's end", func() bool { return sasl.ReasonOf(dial()) == sasl.Unavailable })
+	wiretest.Until(t, "the ticket's end", func() bool { return sasl.ReasonOf(dial()) == sasl.Unavailable })
 	if s, ok := d.Status(); !ok || s.LastError == "" {
 		t.Errorf("status %+v", s)
 	}
 	kdc.Start()
-	until(t, "another ticket", func() bool { return dial() == nil })
+	wiretest.Until(t, "another ticket", func() bool { return dial() == nil })
 }
 
 // A keytab replaced by one with a new key is used when the next ticket is due.
@@ -260,7 +261,7 @@ func TestKeytabReplaced(t *testing.T) {
 	}
 	kdc.Rekey(gatename)
 	logins := kdc.Asked("krbtgt/" + realm)
-	until(t, "another login", func() bool {
+	wiretest.Until(t, "another login", func() bool {
 		if err := dial(); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"hmsgate/internal/hms"
 	"hmsgate/internal/memhms"
+	"hmsgate/internal/wiretest"
 	"hmsgate/profiles"
 	"hmsgate/sasl"
 )
@@ -77,7 +78,7 @@ func TestKeeperOfLocks(t *testing.T) {
 	s := newSite(t, m, sasled+"privacy", fmt.Sprintf(
 		"  hdp2: {uris: 'thrift://%s', runtime-profile: apache-3.1.3}\nrouting.default-catalog: hdp2\ngateway.instances: 1\n%s",
 		plain.Addr(), kerberos(kdc, own)))
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), wiretest.Patience)
 	defer cancel()
 	c, err := hms.Dial(ctx, s.gw.Addr().String(), inv, hms.Options{})
 	if err != nil {

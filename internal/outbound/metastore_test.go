@@ -36,24 +36,12 @@ const (
 	realm    = "TEST.LOCAL"
 	gatename = "gw/localhost"
 	storname = "hive/localhost"
-	patience = 20 * time.Second
 )
 
 // newRealm is a KDC and the keytabs of the gateway and of its metastores.
 func newRealm(t testing.TB) (kdc *krbtest.KDC, own, theirs string) {
 	kdc = krbtest.New(t, realm)
 	return kdc, kdc.Rekey(gatename), kdc.Rekey(storname)
-}
-
-// until polls a condition.
-func until(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !cond(); {
-		if time.Now().After(end) {
-			t.Fatalf("waited %v for: %s", patience, what)
-		}
-		<-time.After(2 * time.Millisecond)
-	}
 }
 
 // metastore is a metastore of few words behind any protection.
@@ -441,7 +429,7 @@ func (s *site) client() *client {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(wiretest.Patience))
 	s.t.Cleanup(func() { c.Close() })
 	return &client{Conn: c, t: s.t}
 }

@@ -46,7 +46,7 @@ func TestReadLostBeforeItsFirstReplyByteIsReplayedOnce(t *testing.T) {
 					if t.Failed() {
 						t.Fatalf("reply cut after %d of %d bytes", n, size)
 					}
-					until(t, "the client's session to end", func() bool { return r.clients() == 0 })
+					wiretest.Until(t, "the client's session to end", func() bool { return r.clients() == 0 })
 				}
 				if got, want := b.Accepted(), 2*size; got != want {
 					t.Errorf("got %d backend connections, want %d", got, want)
@@ -308,7 +308,7 @@ func TestDepartedCallerFreesItsBackendConnection(t *testing.T) {
 			<-gate.Reached()
 			began := time.Now()
 			f(c)
-			until(t, "the session to end", func() bool { return r.clients() == 0 })
+			wiretest.Until(t, "the session to end", func() bool { return r.clients() == 0 })
 			if took := time.Since(began); took > 6*time.Second {
 				t.Errorf("it took %v, want about 2s", took)
 			}

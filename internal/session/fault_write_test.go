@@ -99,7 +99,7 @@ func TestCallCutAtEachByteByTheClient(t *testing.T) {
 					}
 					leave(c)
 				}
-				until(t, "all sessions to end", func() bool { return r.clients() == 0 })
+				wiretest.Until(t, "all sessions to end", func() bool { return r.clients() == 0 })
 				if n := b.Accepted(); n != 0 {
 					t.Errorf("backend saw %d connections, want none", n)
 				}
@@ -120,9 +120,9 @@ func TestStreamedCallCutByTheClientNeverReachesItsEnd(t *testing.T) {
 				if _, err := c.Write(call[:n]); err != nil {
 					t.Fatal(err)
 				}
-				until(t, "the backend to see the beginning", func() bool { return b.Accepted() > 0 })
+				wiretest.Until(t, "the backend to see the beginning", func() bool { return b.Accepted() > 0 })
 				c.Close()
-				until(t, "the session to end", func() bool { return r.clients() == 0 })
+				wiretest.Until(t, "the session to end", func() bool { return r.clients() == 0 })
 				if n := len(b.Calls()); n != 0 {
 					t.Errorf("backend got %d calls, want none", n)
 				}
@@ -270,7 +270,7 @@ func TestBackendThatComesBackWithinPatience(t *testing.T) {
 	b := backendOf(t, false, wiretest.Script(wiretest.Expect("drop_table"), wiretest.Answer(void), wiretest.ExpectClose()))
 	tries := 0
 	r := newRig(t, table(t, b.Addr()), false, func(r *rig) {
-		r.env.Limits.Patience = patience
+		r.env.Limits.Patience = wiretest.Patience
 		dial := r.env.Dial
 		r.env.Dial = func(ctx context.Context, catalog int, addr, user string) (net.Conn, error) {
 			if tries++; tries < 4 {
@@ -315,7 +315,7 @@ func TestStaleBackendConnectionIsRedialled(t *testing.T) {
 				one = s
 			}
 			r.mu.Unlock()
-			until(t, "the end to arrive", func() bool { return one.backs[0].link.gone() })
+			wiretest.Until(t, "the end to arrive", func() bool { return one.backs[0].link.gone() })
 			c.send(dropTable(8, "sales", "t"))
 			c.wantReply(wiretest.Reply("drop_table", 8, void))
 		}
@@ -398,7 +398,7 @@ func TestBackendThatStopsReading(t *testing.T) {
 				c.reset() // a mere close would wait behind what the full window keeps back
 			}
 			<-sent
-			until(t, "the session to end", func() bool { return r.clients() == 0 })
+			wiretest.Until(t, "the session to end", func() bool { return r.clients() == 0 })
 			gate.Open()
 		})
 	}

@@ -378,7 +378,7 @@ func TestGateGoroutines(t *testing.T) {
 	for _, c := range cs {
 		c.send(wiretest.Call("get_all_databases", 3, void))
 	}
-	until(t, "all shares to be asked", func() bool {
+	wiretest.Until(t, "all shares to be asked", func() bool {
 		return len(backs[0].Calls()) == 2*clients &&
 			len(backs[1].Calls()) == 2*clients
 	})
@@ -389,5 +389,5 @@ func TestGateGoroutines(t *testing.T) {
 	for _, c := range cs {
 		c.recv()
 	}
-	until(t, "the goroutines of the fan-out to end", func() bool { return serving()-before == clients })
+	wiretest.Until(t, "the goroutines of the fan-out to end", func() bool { return serving()-before == clients })
 }

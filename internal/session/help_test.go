@@ -25,9 +25,6 @@ import (
 
 func TestMain(m *testing.M) { wiretest.CheckLeaks(m) }
 
-// patience bounds every wait of a test.
-const patience = 20 * time.Second
-
 // rig is sessions on a port in front of scripted backends: the first is the
 // default catalog hdp, the second apache.
 type rig struct {
@@ -226,17 +223,6 @@ func (r *rig) clients() int {
 	return len(r.serving)
 }
 
-// until polls a condition.
-func until(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !cond(); {
-		if time.Now().After(end) {
-			t.Fatalf("waited %v for: %s", patience, what)
-		}
-		<-time.After(2 * time.Millisecond)
-	}
-}
-
 // client is a test's end of a connection.
 type client struct {
 	net.Conn
@@ -256,7 +242,7 @@ func dialTo(t testing.TB, addr string, framed bool) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(wiretest.Patience))
 	t.Cleanup(func() { c.Close() })
 	return &client{Conn: c, t: t, framed: framed}
 }

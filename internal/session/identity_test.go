@@ -106,7 +106,7 @@ func TestDialledFor(t *testing.T) {
 
 // claim makes the rig's only session one whose client has called set_ugi.
 func claim(t *testing.T, r *rig, user string) {
-	until(t, "the session", func() bool { return r.clients() == 1 })
+	wiretest.Until(t, "the session", func() bool { return r.clients() == 1 })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m, err := wiretest.Parse(setUGI(user))
@@ -123,7 +123,7 @@ func claim(t *testing.T, r *rig, user string) {
 func TestRefusedByTheDialler(t *testing.T) {
 	tries := 0
 	r := newRig(t, table(t, refused(t)+","+refused(t)), false, func(r *rig) {
-		r.env.Limits.Patience = patience
+		r.env.Limits.Patience = wiretest.Patience
 		r.env.Dial = func(context.Context, int, string, string) (net.Conn, error) {
 			tries++
 			return nil, &route.Refusal{Exception: route.Meta, Text: "not you"}

@@ -26,7 +26,7 @@ func TestFallback(t *testing.T) {
 			c.send(wiretest.Call("get_role_names", seq, void))
 			c.wantReply(wiretest.Reply("get_role_names", seq, emptyNames))
 		}
-		until(t, "two calls counted as fallback", func() bool {
+		wiretest.Until(t, "two calls counted as fallback", func() bool {
 			return strings.Count(r.log.String(),
 				`"status":"fallback"`) == 2
 		})

@@ -79,7 +79,7 @@ func TestClaimedLengthHoldsNothing(t *testing.T) {
 	c := r.dial(false)
 	msg := append(wiretest.Call("create_table", 1, nil), 12, 0, 1, 12, 0, 16, 11, 0, 5, 0, 0xff, 0xff, 0xff) // Table.creationMetadata.validTxnList
 	c.send(append(msg, make([]byte, 100<<10)...))
-	until(t, "part of the value held", func() bool { return r.budget.Used() > 0 })
+	wiretest.Until(t, "part of the value held", func() bool { return r.budget.Used() > 0 })
 	if got := r.budget.Used(); got > 1<<20 {
 		t.Errorf("%d bytes of limits.held-total for the 100 KB that came", got)
 	}
@@ -124,7 +124,7 @@ func TestClientLeavesMidReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.reset()
-	until(t, "the session's end", func() bool { return r.clients() == 0 })
+	wiretest.Until(t, "the session's end", func() bool { return r.clients() == 0 })
 	if log := r.log.String(); strings.Contains(log, "more than a reply") || strings.Contains(log, `"status":"ok"`) {
 		t.Errorf("log:\n%s", log)
 	}
