@@ -130,6 +130,7 @@ func shapers(r *rules, front, back *Inventory, reader Reader) (calls, replies *s
 	replies.unsure = known && to.Label == AutoLabel
 	calls.old = client != Gen4
 	replies.old = known && calls.old
+	replies.guess = known && front.Label == AutoLabel && reader != Since4
 	return calls, replies, nil
 }
 

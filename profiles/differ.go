@@ -142,22 +142,37 @@ func (s *shaper) additions(name string) ([]shapeInsert, error) {
 	return out, nil
 }
 
+// declares says whether a version's method throws x under the same id.
+func declares(inv *Inventory, method string, x *Field) bool {
+	m := inv.Methods[method]
+	return m != nil && slices.ContainsFunc(m.Throws, func(o Field) bool { return o.ID == x.ID && o.Type.Name == x.Type.Name })
+}
+
 // thrown are the edges of a reply's exceptions that the reader has under
 // another id, or not at all.
+//
+// A reader that is guessed takes an exception under an id that its own version
+// does not give it for success: those about whose id versions disagree become
+// one that all know.
 func (s *shaper) thrown(m *Method) []shapeEdge {
 	var out []shapeEdge
+	guessed, err := Load(readerLabels[Since3])
+	if err != nil {
+		return nil // it is built in
+	}
 	for i := range m.Throws {
 		x := &m.Throws[i]
 		var c change
+		instead := s.rules.unread[m.Name][x.Type.Name]
 		switch {
+		case s.guess && instead != "":
+			if !declares(guessed, m.Name, x) {
+				c = throwAs(&Field{ID: x.ID, Type: &TypeRef{Name: instead}}, m)
+			}
 		case s.match != nil && s.match.to.Methods[m.Name] != nil:
 			c = throwAs(x, s.match.to.Methods[m.Name])
-		case s.old && s.rules.unread[m.Name][x.Type.Name] != "":
-			for j := range m.Throws {
-				if o := &m.Throws[j]; o.Type.Name == s.rules.unread[m.Name][x.Type.Name] {
-					c = change{renumber: true, to: o.ID}
-				}
-			}
+		case s.old && instead != "":
+			c = throwAs(&Field{ID: x.ID, Type: &TypeRef{Name: instead}}, m)
 		}
 		if !c.none() {
 			out = append(out, shapeEdge{id: x.ID, name: x.Name, wire: frame.Struct, change: c})

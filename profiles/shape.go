@@ -69,6 +69,7 @@ type shaper struct {
 	reader   *Inventory // replies: by which they are read
 	unsure   bool       // replies: the reader may be of any generation
 	old      bool       // the client may be older than 4.x
+	guess    bool       // replies: the reader may be older than 4.x, and of several versions
 	reasons  []string   // calls: of guards
 	shapes   map[string]*shape
 	order    []*shape

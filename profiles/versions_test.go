@@ -85,3 +85,36 @@ func rewritten(t *testing.T, msg []byte, plan *rewrite.Plan, root rewrite.RootID
 	}
 	return out.Bytes()
 }
+
+// TestGuessedReaderSeesFailure: an exception about whose id versions disagree
+// is read as success by a client of the other version. 4.x and HDP have it
+// under 2, 3.1.3 under -1 (create_ischema's throws); 3 means the same to all.
+func TestGuessedReaderSeesFailure(t *testing.T) {
+	u, err := AutoInventory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		back   string
+		id     int16
+		reader Reader
+		want   int16
+	}{
+		{"apache-4.1.0", 2, Unsure, 3}, {"apache-4.1.0", 2, Since3, 3}, {"apache-4.1.0", 2, Since4, 2},
+		{"apache-3.1.3", -1, Unsure, -1}, {"apache-3.1.3", -1, Since3, -1}, {"apache-3.1.3", -1, Since4, 2},
+		{"hdp-3.1.5.0-152", 2, Since3, 3},
+	} {
+		inv := mustLoad(t, c.back)
+		p, err := CompileFor(u, inv, c.reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply := func(id int16) []byte {
+			b := frame.AppendHeader(nil, frame.Reply, "create_ischema", 7)
+			return append(append(b, frame.Struct, byte(id>>8), byte(id)), "\x0b\x00\x01\x00\x00\x00\x01x\x00\x00"...)
+		}
+		if got := rewritten(t, reply(c.id), p.Reply, p.Method([]byte("create_ischema")).ReplyRoot); !bytes.Equal(got, reply(c.want)) {
+			t.Errorf("%s, client %s: got\n%x, want\n%x", c.back, c.reader, got, reply(c.want))
+		}
+	}
+}
