@@ -11,7 +11,7 @@ import (
 var answers = []string{
 	"alive-since", "all-databases", "all-functions", "catalog", "catalogs", "check-lock", "end-txn", "heartbeat",
 	"lock", "merge-names", "merge-table-meta", "name", "nothing", "refuse-catalog-ddl", "set-meta-conf", "set-ugi",
-	"show-locks", "status", "token-cancel", "token-get", "token-renew", "token-store", "unlock", "version",
+	"show-compact", "show-locks", "status", "token-cancel", "token-get", "token-renew", "token-store", "unlock", "version",
 	"write-ids",
 }
 

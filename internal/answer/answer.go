@@ -22,6 +22,7 @@ type Options struct {
 	Locks        *locks.Keeper    // nil: one that takes no mirrors
 	Tokens       *token.Authority // nil: there are no delegation tokens
 	AcidRead     bool             // clients of 4.x too read other catalogs' transactional tables
+	AllStatus    bool             // locks and compactions that no database is named for are those of all catalogs
 	AllLists     bool             // lists of functions and databases that name no catalog are those of all
 }
 
@@ -81,6 +82,7 @@ func Answers(o Options) (map[string]session.Answer, error) {
 		"heartbeat":          s.heartbeat,
 		"end-txn":            s.endTxn,
 		"show-locks":         s.showLocks,
+		"show-compact":       s.showCompact,
 		"write-ids":          s.writeIDs,
 	}
 	for name, p := range programs {

@@ -93,10 +93,15 @@ func (s *set) allDatabases(c *session.Call) error {
 	if req.get(frame.String, 2) == nil {
 		pattern = []byte("*")
 	}
+	return fromAll(c, func(a *session.Asked) (list, error) { return databasesOf(c, a, pattern) })
+}
+
+// fromAll answers with what get gives of each catalog, one after the other.
+func fromAll(c *session.Call, get func(a *session.Asked) (list, error)) error {
 	var lists []list
 	var without []string
 	for _, a := range everywhere(c) {
-		l, err := databasesOf(c, &a, pattern)
+		l, err := get(&a)
 		if err != nil && !c.Env().Limits.Lenient {
 			c.Failed(a.Catalog, err)
 			return nil
@@ -117,7 +122,7 @@ func (s *set) allDatabases(c *session.Call) error {
 	return replyList(c, lists)
 }
 
-var errShare = errors.New("the metastore did not give its databases")
+var errShare = errors.New("the metastore did not give its share")
 
 // databasesOf are one catalog's databases whose names match.
 func databasesOf(c *session.Call, a *session.Asked, pattern []byte) (l list, err error) {

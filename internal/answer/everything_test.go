@@ -2,6 +2,7 @@ package answer_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"hmsgate/internal/hms"
@@ -80,5 +81,53 @@ func TestAllListsWithoutACatalog(t *testing.T) {
 				t.Errorf("%s, lenient %v: got %v, %v", method, lenient, v, err)
 			}
 		}
+	}
+}
+
+// Locks and compactions when nothing in particular is asked for: the default
+// catalog's, or those of all, with ids that lead back to their catalog and
+// without what the gateway holds itself.
+func TestAllStatus(t *testing.T) {
+	for setting, want := range map[string][]string{
+		"": names("sales"), "routing.federated-status: all": names("apache__sales", "sales"),
+		"routing.federated-status: all\ncatalog.apache.locks: synthetic": names("apache__sales", "sales"),
+	} {
+		f := frontOf(t, newStore(t, "hdp", "apache-3.1.3"), newStore(t, "apache", "apache-3.1.3"), setting)
+		c := f.dial("apache-3.1.3")
+		ids := map[string]int64{}
+		for _, db := range []string{"sales", "apache__sales"} {
+			if strings.Contains(setting, "synthetic") {
+				ids[db] = c.lock(acquired, c.openTxn(), part(sharedRead, db, "orders", opNoTxn))
+			} else {
+				ids[db] = c.lock(acquired, 0, part(sharedRead, db, "orders", opUnset))
+			}
+			c.must("compact", hms.Struct{"rqst": hms.Struct{"dbname": db, "tablename": "orders", "type": int32(1)}})
+		}
+		locked := c.must("show_locks", hms.Struct{"rqst": hms.Struct{"isExtended": true}})
+		if got := listed(locked, "locks", "dbname"); !slices.Equal(got, want) {
+			t.Errorf("%q: got locks of %q, want %q", setting, got, want)
+		}
+		for _, e := range locked.(hms.Struct).Structs("locks") {
+			if e.Int("lockid") != ids[e.Str("dbname")] {
+				t.Errorf("%q: lock %d of %s, want %d", setting, e.Int("lockid"), e.Str("dbname"), ids[e.Str("dbname")])
+			}
+		}
+		if strings.Contains(setting, "synthetic") {
+			continue
+		}
+		if got := listed(c.must("show_compact", hms.Struct{"rqst": hms.Struct{}}), "compacts", "dbname"); !slices.Equal(got, want) {
+			t.Errorf("%q: got compactions of %q, want %q", setting, got, want)
+		}
+	}
+	f := newFront(t, oneInstance+"\nrouting.federated-status: all")
+	c := f.dial("apache-3.1.3")
+	id := c.lock(acquired, c.openTxn(), part(sharedRead, "apache__sales", "orders", opSelect))
+	v := c.must("show_locks", hms.Struct{"rqst": hms.Struct{}}).(hms.Struct).Structs("locks")
+	if len(v) != 1 || v[0].Int("lockid") != id || v[0].Str("dbname") != "apache__sales" {
+		t.Errorf("got %v, want the primary alone", v)
+	}
+	f.apache.stop()
+	if v, err := c.try("show_locks", hms.Struct{"rqst": hms.Struct{}}); err == nil {
+		t.Errorf("with a catalog away: got %v, want an error", v)
 	}
 }

@@ -16,7 +16,8 @@ import (
 // showLocks of another catalog's database are those of its metastore, less the
 // mirrors, and those that the default metastore holds for it under the
 // external name. Without a database they are those of the catalog's metastore
-// alone, which is the default one where no catalog is named.
+// alone, which is the default one where no catalog is named, or those of all
+// catalogs, where the configuration says so.
 //
 //	ShowLocksRequest  1 dbname  2 tablename, also "db.table"  6 catname
 //	element           1 lockid  2 dbname  13 agentInfo  14 blockedByExtId
@@ -28,6 +29,9 @@ func (s *set) showLocks(c *session.Call) error {
 	}
 	def := c.Env().Table.Default()
 	args, req, err := argument(c.Body(), 1)
+	if err == nil && s.o.AllStatus && len(req.without(4)) == 0 { // 4 isExtended
+		return s.allLocks(c)
+	}
 	if cat == def || err != nil {
 		return forward(c)
 	}
@@ -162,10 +166,19 @@ func (s *set) replyLocks(c *session.Call, lines [][]byte) error {
 func (s *set) syntheticLines(c *session.Call, req fields, p route.Place, outside []byte) ([][]byte, error) {
 	table := strings.ToLower(string(req.text(2)))
 	table = table[strings.LastIndexByte(table, '.')+1:]
+	return s.shownLocks(c, func(e hms.Struct) ([]byte, bool) {
+		return outside, e.Str("catalog") == p.Catalog.Name && strings.EqualFold(e.Str("db"), string(p.DB)) &&
+			(table == "" || strings.ToLower(e.Str("tablename")) == table)
+	})
+}
+
+// shownLocks are lines of synthetic locks: of those that are wanted, under the
+// name that their database has outside.
+func (s *set) shownLocks(c *session.Call, wanted func(e hms.Struct) (outside []byte, ok bool)) ([][]byte, error) {
 	var list []any
 	for _, e := range s.o.Locks.Shown() {
-		if e.Str("catalog") != p.Catalog.Name || !strings.EqualFold(e.Str("db"), string(p.DB)) ||
-			table != "" && strings.ToLower(e.Str("tablename")) != table {
+		outside, ok := wanted(e)
+		if !ok {
 			continue
 		}
 		delete(e, "catalog")

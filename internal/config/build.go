@@ -84,6 +84,7 @@ func (l *loader) build() *Config {
 			GlobalWrites:         l.is("routing.global-writes", "default"),
 			RefuseHintWrites:     l.is("routing.catalog-hint-writes", "refuse"),
 			AllLists:             l.is("routing.federated-lists", "all"),
+			AllStatus:            l.is("routing.federated-status", "all"),
 			LenientFanout:        l.is("routing.degraded-routing-policy", "SAFE_FANOUT_READS"),
 			FanoutTimeout:        l.duration("routing.hedged-read.fanout-timeout-ms", ""),
 			ConnectPatience:      l.duration("routing.connect-patience-ms", ""),

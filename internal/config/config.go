@@ -83,6 +83,7 @@ type Routing struct {
 	GlobalWrites         bool // to the default catalog, instead of refused
 	RefuseHintWrites     bool
 	AllLists             bool // of functions, and of databases whole
+	AllStatus            bool // of locks and compactions
 	LenientFanout        bool // a listing goes on without a failed catalog
 	FanoutTimeout        time.Duration
 	ConnectPatience      time.Duration

@@ -197,6 +197,9 @@ var routingRows = []row{
 	{key: "routing.federated-lists", kind: kindChoice, def: "default", allowed: []string{"default", "all"},
 		doc: "Lists of functions (get_all_functions) and of whole databases (get_databases_req) that name no catalog: " +
 			"the default catalog's, or those of all. Lists of names are always those of all."},
+	{key: "routing.federated-status", kind: kindChoice, def: "default", allowed: []string{"default", "all"},
+		doc: "Locks and compactions (show_locks, show_compact) when nothing in particular is asked for: the default " +
+			"catalog's, or those of all."},
 	{key: "routing.degraded-routing-policy", kind: kindChoice, def: "STRICT",
 		allowed: []string{"STRICT", "SAFE_FANOUT_READS"},
 		doc: "Listings over all catalogs when one of them fails: the listing fails, or it goes on without that " +

@@ -76,7 +76,8 @@ func (g *Gateway) env(front string) (*session.Env, error) {
 		},
 	}
 	o := answer.Options{Name: cfg.Name, Started: g.started, GlobalWrites: cfg.Routing.GlobalWrites,
-		Locks: g.locks, Tokens: g.security.tokens, AcidRead: cfg.Locks.AcidRead, AllLists: cfg.Routing.AllLists}
+		Locks: g.locks, Tokens: g.security.tokens, AcidRead: cfg.Locks.AcidRead, AllLists: cfg.Routing.AllLists,
+		AllStatus: cfg.Routing.AllStatus}
 	for _, c := range cfg.Catalogs {
 		e.Targets = append(e.Targets, session.Target{Framed: c.Framed, SASL: c.SASL, Impersonate: c.Impersonate, Timeout: c.CallTimeout})
 		o.Catalogs = append(o.Catalogs, answer.Catalog{Name: c.Name, Description: c.Description, Location: c.LocationURI,
