@@ -29,30 +29,20 @@ func (s *set) owner(c *session.Call) *sasl.Identity {
 
 // tokenGet is get_delegation_token(owner, renewer): the text of a new token.
 func (s *set) tokenGet(c *session.Call) error {
-	id := s.owner(c)
-	if id == nil {
-		return nil
-	}
-	args, err := splitStruct(c.Body())
-	if err != nil {
+	return s.presented(c, func(ctx context.Context, id sasl.Identity, args fields) error {
+		text, err := s.o.Tokens.Issue(ctx, id, c.Peer(), string(args.text(1)), string(args.text(2)))
+		if err == nil {
+			told(c, "delegation token issued", text)
+			c.Reply(func(dst []byte) []byte { return append(frame.AppendString(dst, 0, text), frame.Stop) })
+		}
 		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), tokenPatience)
-	defer cancel()
-	text, err := s.o.Tokens.Issue(ctx, *id, c.Peer(), string(args.text(1)), string(args.text(2)))
-	if err != nil {
-		s.tokenFailed(c, err)
-		return nil
-	}
-	told(c, "delegation token issued", text)
-	c.Reply(func(dst []byte) []byte { return append(frame.AppendString(dst, 0, text), frame.Stop) })
-	return nil
+	})
 }
 
 // tokenRenew is renew_delegation_token(token): when it ends now, in ms.
 func (s *set) tokenRenew(c *session.Call) error {
-	return s.presented(c, func(ctx context.Context, id sasl.Identity, text string) error {
-		end, err := s.o.Tokens.Renew(ctx, id, text)
+	return s.presented(c, func(ctx context.Context, id sasl.Identity, args fields) error {
+		end, err := s.o.Tokens.Renew(ctx, id, string(args.text(1)))
 		if err == nil {
 			c.Reply(func(dst []byte) []byte {
 				return append(be.AppendUint64(append(dst, frame.I64, 0, 0), uint64(end)), frame.Stop)
@@ -64,7 +54,8 @@ func (s *set) tokenRenew(c *session.Call) error {
 
 // tokenCancel is cancel_delegation_token(token).
 func (s *set) tokenCancel(c *session.Call) error {
-	return s.presented(c, func(ctx context.Context, id sasl.Identity, text string) error {
+	return s.presented(c, func(ctx context.Context, id sasl.Identity, args fields) error {
+		text := string(args.text(1))
 		err := s.o.Tokens.Cancel(ctx, id, text)
 		if err == nil {
 			told(c, "delegation token cancelled", text)
@@ -74,7 +65,8 @@ func (s *set) tokenCancel(c *session.Call) error {
 	})
 }
 
-func (s *set) presented(c *session.Call, f func(ctx context.Context, id sasl.Identity, text string) error) error {
+// presented serves a call about a token for who has authenticated.
+func (s *set) presented(c *session.Call, f func(ctx context.Context, id sasl.Identity, args fields) error) error {
 	id := s.owner(c)
 	if id == nil {
 		return nil
@@ -85,7 +77,7 @@ func (s *set) presented(c *session.Call, f func(ctx context.Context, id sasl.Ide
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tokenPatience)
 	defer cancel()
-	if err := f(ctx, *id, string(args.text(1))); err != nil {
+	if err := f(ctx, *id, args); err != nil {
 		s.tokenFailed(c, err)
 	}
 	return nil
