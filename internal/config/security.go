@@ -111,6 +111,7 @@ func (l *loader) checkSecurity(c *Config) {
 	kerberos, plain := c.Uses(ModeKerberos), c.Uses(ModePlain)
 	if kerberos {
 		l.checkKerberos(&c.FrontDoor)
+		l.checkTokenStore(c)
 	}
 	if plain && c.FrontDoor.UsersFile == "" {
 		l.fail(l.modeLine(ModePlain), "security.users-file", "", "is not set, and a listener's security.mode is PLAIN",
@@ -170,6 +171,21 @@ func (l *loader) checkKerberos(d *FrontDoor) {
 	if t := d.Tokens; t.RenewInterval > t.MaxLifetime {
 		l.failAt(l.get("security.token.renew-interval-ms", ""), "is longer than security.token.max-lifetime-ms", "at most as long")
 	}
+}
+
+// checkTokenStore warns where a token of one instance comes to another: behind
+// a load balancer a job's next connection may land anywhere.
+func (l *loader) checkTokenStore(c *Config) {
+	several, says := l.int("gateway.instances", ""), l.get("gateway.instances", "")
+	switch {
+	case several > 1:
+	case several == 0 && c.Locks.ZooKeeper != nil: // which is there for several
+		says = l.get(zkPrefix+"connect-string", "")
+	default:
+		return
+	}
+	l.note(says.line, "warning", says.key, "there are several instances, and each keeps its delegation tokens in memory "+
+		"(security.token.store): a token of one is refused by the others, so a client must stay at one")
 }
 
 func (l *loader) checkListenerSecurity(c *Config, ln *Listener) {

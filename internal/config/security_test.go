@@ -122,6 +122,8 @@ func TestSecurityErrors(t *testing.T) {
 }
 
 func TestSecurityNotes(t *testing.T) {
+	const apart = "there are several instances, and each keeps its delegation tokens in memory (security.token.store): " +
+		"a token of one is refused by the others, so a client must stay at one"
 	for _, c := range []struct{ name, more, want string }{
 		{"unused", "security.server-keytab: k\nsecurity.users-file: u\n",
 			"f:6: note: security.server-keytab: has no effect: no listener's security.mode is KERBEROS\n" +
@@ -130,6 +132,11 @@ func TestSecurityNotes(t *testing.T) {
 			"whoever can change packets can take over an authenticated connection"},
 		{"integrity", krb + "security.protection: integrity\n", ""},
 		{"TLS", krb + "server.tls: {certificate: c, key: k}\n", ""},
+		{"tokens of several", krb + "security.protection: integrity\ngateway.instances: 2\n", "f:8: warning: gateway.instances: " + apart},
+		{"tokens of several that share locks", krb + "security.protection: integrity\nlocks.zookeeper.connect-string: z:2181\n",
+			"f:8: warning: locks.zookeeper.connect-string: " + apart},
+		{"tokens of one", krb + "security.protection: integrity\ngateway.instances: 1\nlocks.zookeeper.connect-string: z:2181\n", ""},
+		{"several without tokens", "gateway.instances: 2\n", ""},
 	} {
 		var notes []string
 		for _, n := range mustParse(t, YAML, base+c.more).Notes {
