@@ -28,6 +28,7 @@ type Refusal struct {
 	Exception Exception
 	Reason    Reason
 	Text      string // for the client
+	Cause     string // for the log, where it says more than the text; mostly empty
 }
 
 func (r *Refusal) Error() string { return r.Text }

@@ -63,3 +63,25 @@ func exprCross(t *testing.T, cl *hms.Client, h *heard, crosses bool) {
 		t.Errorf("drop_partitions_req by names does not arrive: %v", err)
 	}
 }
+
+// TestPartitionExpressionIsLoggedOnce: one line, with what the client heard and
+// why it is so.
+func TestPartitionExpressionIsLoggedOnce(t *testing.T) {
+	g, log := startGateway(t, bridgeServer(t, "apache-4.1.0", &heard{}), "catalog.hdp.runtime-profile: apache-4.1.0")
+	cl := sweepDial(t, g.Addr().String(), sweepLoad(t, "apache-3.1.3"), false)
+	_, err := cl.Call(t.Context(), "get_partitions_by_expr",
+		hms.Struct{"req": hms.Struct{"dbName": "default", "tblName": "t", "expr": []byte("kryo")}})
+	var app *hms.AppError
+	if !errors.As(err, &app) {
+		t.Fatalf("got %v, want an application exception", err)
+	}
+	var lines []string
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "get_partitions_by_expr") {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) != 1 || !strings.Contains(lines[0], `"text":"Invalid method name`) || !strings.Contains(lines[0], `"cause":"`) {
+		t.Errorf("got %q, want one line with text and cause", lines)
+	}
+}

@@ -124,8 +124,7 @@ func (s *Session) choose(c *Call, b *backend) bool {
 func (s *Session) bridged(c *Call, b *backend, br *profiles.Bridge) bool {
 	switch {
 	case br.Never != "":
-		s.refuse(c, &route.Refusal{Exception: route.UnknownMethod, Reason: route.UnknownCall, Text: textNever(c.Method())})
-		c.line(s.env.Log.Warn()).Str("reason", br.Never).Msg("cannot be served by this backend")
+		s.refuse(c, &route.Refusal{Exception: route.UnknownMethod, Reason: route.UnknownCall, Text: textNever(c.Method()), Cause: br.Never})
 		return false
 	case br.Here != nil:
 		c.Reply(func(dst []byte) []byte { return append(dst, br.Here...) })

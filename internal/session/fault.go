@@ -92,7 +92,11 @@ func (s *Session) refuse(c *Call, r *route.Refusal) {
 	if r.Reason == route.Ambiguous {
 		s.env.Metrics.Ambiguous()
 	}
-	c.line(s.env.Log.Warn()).Str("reason", string(r.Reason)).Str("text", r.Text).Msg("refused")
+	line := c.line(s.env.Log.Warn()).Str("reason", string(r.Reason)).Str("text", r.Text)
+	if r.Cause != "" {
+		line = line.Str("cause", r.Cause)
+	}
+	line.Msg("refused")
 	if c.status == metrics.OK {
 		c.status = metrics.Error
 	}
