@@ -173,10 +173,26 @@ def pair(args, work, versions):
 
 # ---- the gateway -------------------------------------------------------------
 def gateway_binary():
-    b = os.environ.get("HMSGATE_BIN") or os.path.join(HERE, "..", "..", "bin", "hmsgate")
+    named, root = os.environ.get("HMSGATE_BIN"), os.path.normpath(os.path.join(HERE, "..", ".."))
+    b = named or os.path.join(root, "bin", "hmsgate")
     if not os.access(b, os.X_OK):
-        raise Failure("no gateway at %s: run `make build`, or set HMSGATE_BIN" % os.path.normpath(b))
+        raise Failure("no gateway at %s: run `make build`, or set HMSGATE_BIN" % b)
+    newer = None if named else newer_source(root, os.stat(b).st_mtime)
+    if newer:
+        raise Failure("%s is older than %s, so a run would show what was: run `make build`, or set HMSGATE_BIN" % (b, newer))
     return os.path.abspath(b)
+
+
+def newer_source(root, built):
+    """Name a file, of those that go into the binary, that was changed after it was built."""
+    for top in ("cmd", "frame", "internal", "profiles", "rewrite", "route", "sasl"):
+        for folder, folders, files in os.walk(os.path.join(root, top)):
+            folders[:] = [f for f in folders if f != "testdata"]
+            for name in files:
+                path = os.path.join(folder, name)
+                if not name.endswith("_test.go") and os.stat(path).st_mtime > built:
+                    return os.path.relpath(path, root)
+    return None
 
 
 def write_config(path, listen, admin, ports, more):
